@@ -1,0 +1,1 @@
+"""Facts as data, each with its source: Windows builds, Kubernetes minors, containerd series."""

@@ -1,0 +1,1 @@
+"""The description: load it, say where it is wrong, derive plans from it."""

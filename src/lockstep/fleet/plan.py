@@ -1,0 +1,92 @@
+"""The plan: the derived desired state of every pool and class, as frozen plain data.
+
+Nodes and manifests are both made from this and from nothing else, so a handler name, taint or label is written in one place only.
+`to_data` gives the same plan as dicts and lists, for Ansible, JSON and templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lockstep.fleet.model import Isolation
+from lockstep.k8s.taints import Taint, Toleration
+
+OptionValue = bool | int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """One containerd runtime section, stated in full.
+
+    `options` has the shim's own spelling (`SandboxIsolation`) and types. `sandboxer` is None where the containerd series has no such key.
+    """
+
+    name: str
+    isolation: Isolation
+    runtime_type: str
+    pod_annotations: tuple[str, ...]
+    container_annotations: tuple[str, ...]
+    options: Mapping[str, OptionValue]
+    sandboxer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerdPlan:
+    """What containerd on a pool's nodes must have."""
+
+    version: str
+    pause_image: str
+    default_handler: str
+    handlers: tuple[Handler, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletPlan:
+    """What kubelet on a pool's nodes must have: KubeletConfiguration fields, and what exists as a flag only."""
+
+    version: str
+    configuration: Mapping[str, Any]
+    node_labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPlan:
+    """The desired state of every node of one pool. `host` and `guest` are `10.0.<build>`."""
+
+    name: str
+    group: str
+    host: str
+    guest: str
+    containerd: ContainerdPlan
+    kubelet: KubeletPlan
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPlan:
+    """One RuntimeClass, derived. `pools` are exactly the pools whose nodes `node_selector` selects.
+
+    `guest` is `10.0.<build>`. `reached_by` is the part of `node_selector` that tells these pools from others, beyond OS and architecture.
+    """
+
+    name: str
+    isolation: Isolation
+    guest: str
+    handler: str
+    pools: tuple[str, ...]
+    node_selector: Mapping[str, str]
+    reached_by: Mapping[str, str]
+    tolerations: tuple[Toleration, ...]
+    overhead: Mapping[str, str]
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every pool and class of a fleet, in the order of the description."""
+
+    pools: Mapping[str, PoolPlan]
+    classes: Mapping[str, ClassPlan]

@@ -1,0 +1,1 @@
+"""KubeletConfiguration and kubelet's command line: read them, merge planned values into them. No I/O."""

@@ -1,0 +1,1 @@
+"""What people read: findings, tables and the plan, as text."""

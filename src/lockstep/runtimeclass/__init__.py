@@ -1,0 +1,1 @@
+"""RuntimeClass manifests, rendered from a plan. No I/O beyond reading the templates."""

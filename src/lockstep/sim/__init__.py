@@ -1,0 +1,1 @@
+"""The simulated node: a WinRM server that plays Windows nodes."""

@@ -1,0 +1,1 @@
+"""The proof that description, nodes and manifests agree."""
