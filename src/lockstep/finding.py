@@ -30,8 +30,9 @@ class Place:
 class Finding:
     """One thing that is wrong: what, where, what was expected there, and what to do.
 
-    `message` is one sentence without a full stop. `hint` says what was expected or which word was probably meant, and is shown
-    beside the caret; `fix` says what to change. `place` is None where the value has no text of its own (a default, say).
+    `message` is one sentence without a full stop. `hint` says what was expected or which word was probably meant,
+    and is shown beside the caret; `fix` says what to change. `place` is None where the value has no text of its own
+    (a default, say).
     """
 
     rule: str

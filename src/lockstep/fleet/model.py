@@ -24,8 +24,9 @@ class UtilityVM:
 class Pool:
     """Nodes configured alike: one inventory group.
 
-    `host` is the nodes' Windows build. `guest` is the build that every utility VM of the pool boots, or None where that is the host's own.
-    `kubernetes` and `containerd` are full versions (`1.36.1`). `labels` and `kubelet` are the user's additions to what is derived.
+    `host` is the nodes' Windows build. `guest` is the build that every utility VM of the pool boots, or None where
+    that is the host's own. `kubernetes` and `containerd` are full versions (`1.36.1`). `labels` and `kubelet` are
+    the user's additions to what is derived.
     """
 
     name: str
@@ -44,7 +45,8 @@ class Pool:
 class RuntimeClass:
     """A RuntimeClass as described; `pools`, `handler` and `node_selector` are None where they are to be derived.
 
-    `overhead` maps resource names to Kubernetes quantities. `tolerations` are the user's additions to the pools' own taints.
+    `overhead` maps resource names to Kubernetes quantities. `tolerations` are the user's additions to the pools'
+    own taints.
     """
 
     name: str

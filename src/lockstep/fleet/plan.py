@@ -1,7 +1,7 @@
 """The plan: the derived desired state of every pool and class, as frozen plain data.
 
-Nodes and manifests are both made from this and from nothing else, so a handler name, taint or label is written in one place only.
-`to_data` gives the same plan as dicts and lists, for Ansible, JSON and templates.
+Nodes and manifests are both made from this and from nothing else, so a handler name, taint or label is written in
+one place only. `to_data` gives the same plan as dicts and lists, for Ansible, JSON and templates.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ OptionValue = bool | int | str
 class Handler:
     """One containerd runtime section, stated in full.
 
-    `options` has the shim's own spelling (`SandboxIsolation`) and types. `sandboxer` is None where the containerd series has no such key.
+    `options` has the shim's own spelling (`SandboxIsolation`) and types. `sandboxer` is None where the containerd
+    series has no such key.
     """
 
     name: str
@@ -68,7 +69,8 @@ class PoolPlan:
 class ClassPlan:
     """One RuntimeClass, derived. `pools` are exactly the pools whose nodes `node_selector` selects.
 
-    `guest` is `10.0.<build>`. `reached_by` is the part of `node_selector` that tells these pools from others, beyond OS and architecture.
+    `guest` is `10.0.<build>`. `reached_by` is the part of `node_selector` that tells these pools from others,
+    beyond OS and architecture.
     """
 
     name: str
