@@ -1,0 +1,162 @@
+"""Windows builds: what they are called, what a person may write for them, when their support ends."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from lockstep.catalog.data import load
+
+Channel = Literal["LTSC", "SAC", "AC", "client"]
+
+_FULL_VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,6})(?:\.(\d{1,6}))?", re.ASCII)
+_YEAR_LENGTH = 4
+
+
+class UnknownBuild(ValueError):  # noqa: N818 - the name says it
+    """Text that means no Windows build; `suggestion` is the word that was probably meant, or None."""
+
+    def __init__(self, message: str, suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.suggestion = suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the catalogue knows of one build; dates are None where the build never had them.
+
+    `aliases` are the tags of Microsoft's base images, `names` other words that mean this build and no other.
+    """
+
+    number: int
+    product: str
+    version: str
+    channel: Channel
+    released: date | None
+    mainstream_end: date | None
+    extended_end: date | None
+    aliases: tuple[str, ...]
+    names: tuple[str, ...]
+    base_images: tuple[str, ...]
+    on_client: str | None
+    source: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every word that means this build."""
+        return self.aliases + self.names
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Build:
+    """A Windows build: its number, and its revision (UBR) where that was given.
+
+    Builds are equal and ordered by number alone, because nothing that decides what runs where reads the revision.
+    Source: containerd/platforms platform_windows_compat.go; kubelet's label windows-build leaves it out too.
+    """
+
+    number: int
+    revision: int | None = field(default=None, compare=False)
+
+    @property
+    def label(self) -> str:
+        """The value of `node.kubernetes.io/windows-build`: `10.0.20348`."""
+        return f"10.0.{self.number}"
+
+    @property
+    def alias(self) -> str:
+        """The word to show for it: `ltsc2022`, or the number where the build has no word."""
+        facts = known().get(self.number)
+        return facts.words[0] if facts and facts.words else str(self.number)
+
+    @property
+    def product(self) -> str:
+        """The product's name, `Windows Server 2022`."""
+        facts = known().get(self.number)
+        return facts.product if facts else f"Windows build {self.number}"
+
+    @property
+    def facts(self) -> Facts | None:
+        """What the catalogue knows of it, or None for a build that it does not list."""
+        return known().get(self.number)
+
+    def __str__(self) -> str:
+        """Return how messages name it: `Windows Server 2022 (10.0.20348)`, `Windows build 29500`."""
+        return f"{self.product} ({self.label})" if self.facts else self.product
+
+
+@cache
+def known() -> Mapping[int, Facts]:
+    """Return every build of the catalogue by its number, oldest first."""
+    return {entry["number"]: _facts(entry) for entry in load("windows-builds")["builds"]}
+
+
+def resolve(text: str | int) -> Build:
+    """Return the build that an alias, a build number or a full version means, in any letter case.
+
+    A number that the catalogue does not list is a build of its own (a preview of a coming Windows, say), as long as
+    Windows could have it.
+    Raises UnknownBuild for everything else.
+    """
+    if isinstance(text, bool) or not isinstance(text, str | int):
+        raise UnknownBuild(f"'{text}' is not a Windows build")
+    return _resolve(str(text).strip())
+
+
+@cache
+def _resolve(text: str) -> Build:
+    number = _words().get(text.lower())
+    if number is not None:
+        return Build(number)
+    if match := _FULL_VERSION.fullmatch(text):
+        major, minor, build, revision = match.groups()
+        if (major, minor) == ("10", "0"):
+            return Build(_checked(int(build), text), None if revision is None else int(revision))
+        raise UnknownBuild(f"unknown Windows build '{text}': every Windows that runs containers is a 10.0")
+    if text.isascii() and text.isdigit():
+        return Build(_checked(int(text), text))
+    raise UnknownBuild(f"unknown Windows build '{text}'", _suggestion(text))
+
+
+def _checked(number: int, text: str) -> int:
+    numbers = load("windows-builds")["numbers"]
+    if numbers["first"] <= number <= numbers["last"]:
+        return number
+    raise UnknownBuild(f"unknown Windows build '{text}'", _suggestion(text))
+
+
+def _suggestion(text: str) -> str | None:
+    """Return the word nearest to what was written: one that ends in the same year, else one that is spelt alike."""
+    lowered = text.lower()
+    words = _words()
+    year = lowered[-_YEAR_LENGTH:]
+    same_year = [word for word in words if len(year) == _YEAR_LENGTH and year.isdigit() and word.endswith(year)]
+    spelt_alike = difflib.get_close_matches(lowered, [*words, *map(str, known())], n=1, cutoff=0.6)
+    for candidate in same_year + spelt_alike:
+        return _spelling().get(candidate, candidate)
+    return None
+
+
+@cache
+def _words() -> Mapping[str, int]:
+    return {word.lower(): facts.number for facts in known().values() for word in facts.words}
+
+
+@cache
+def _spelling() -> Mapping[str, str]:
+    return {word.lower(): word for facts in known().values() for word in facts.words}
+
+
+def _facts(entry: Mapping[str, object]) -> Facts:
+    fields: dict[str, object] = {"released": None, "mainstream_end": None, "extended_end": None, "on_client": None}
+    fields |= entry
+    for name in ("aliases", "names", "base_images"):
+        listed = entry.get(name, ())
+        fields[name] = tuple(listed) if isinstance(listed, list) else ()
+    return Facts(**fields)  # type: ignore[arg-type]  # a test checks the file against these fields
