@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from lockstep.k8s.labels import key_problem, value_problem
+
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 EFFECTS: tuple[Effect, ...] = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -46,3 +48,29 @@ class Toleration:
         if self.key and self.key != taint.key:
             return False
         return self.operator == "Exists" or self.value == taint.value
+
+
+def taint_problem(key: str, value: str, effect: str) -> str | None:
+    """Return why the API server, and kubelet at registration, refuse such a taint, or None where they take it.
+
+    Source: kubernetes/kubernetes pkg/apis/core/validation `validateNodeTaints`.
+    """
+    if effect not in EFFECTS:
+        return f"'{effect}' is no taint effect: expected {', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}"
+    return key_problem(key) or value_problem(value)
+
+
+def toleration_problem(key: str, operator: str, value: str, effect: str) -> str | None:
+    """Return why the API server refuses such a toleration, or None where it takes it.
+
+    Source: kubernetes/kubernetes pkg/apis/core/validation `ValidateTolerations`.
+    """
+    if operator not in ("Equal", "Exists"):
+        return f"'{operator}' is no toleration operator: expected Equal or Exists"
+    if not key and operator != "Exists":
+        return "a toleration without a key meets every taint: expected operator Exists"
+    if operator == "Exists" and value:
+        return f"operator Exists compares no value: expected none instead of '{value}'"
+    if effect and effect not in EFFECTS:
+        return f"'{effect}' is no taint effect: expected {', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}, or none"
+    return (key_problem(key) if key else None) or (value_problem(value) if value else None)
