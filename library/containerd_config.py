@@ -1,0 +1,201 @@
+# Copyright: the Lockstep authors
+# Apache-2.0 (see LICENSE)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: containerd_config
+short_description: Configures containerd on a Windows node
+description:
+  - Merges handlers, the default handler and the pause image into C(config.toml), whatever is in it already. Everything that
+    this module does not manage stays as it is, comments, order, line endings and byte order mark included.
+  - The service is restarted only if the file changed, and the task succeeds only if containerd comes up and lists every
+    handler. If it does not, the former file is put back, the service is restarted on it, and the task fails with
+    containerd's own words.
+  - Files of version 2, 3 and 4 are read and edited in place. A new file has version 2 for containerd 1.x and 3 for 2.x.
+  - A run that was interrupted, at whatever point, is completed by the next one.
+version_added: "0.1.0"
+options:
+  version:
+    description:
+      - The containerd release that the node has, for example V(2.3.4). It decides the form of the file and which keys exist.
+      - The task fails without touching anything if the node has another release.
+    type: str
+    required: true
+  state:
+    description:
+      - V(present) puts what the other options say into the file.
+      - V(absent) takes the handlers, the default handler and the pause image that are named here out of the file.
+    type: str
+    choices: [present, absent]
+    default: present
+  handlers:
+    description:
+      - The handlers, each stated in full. The filter P(lockstep_pool#filter) gives them from the description of the fleet.
+      - Required if O(state=present).
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: The handler's name, which a RuntimeClass refers to. A DNS label.
+        type: str
+        required: true
+      isolation:
+        description: What the handler is for. It is written as the shim's option C(SandboxIsolation) by O(handlers[].options).
+        type: str
+        choices: [process, hyperv]
+      runtime_type:
+        description: The shim.
+        type: str
+        default: io.containerd.runhcs.v1
+      pod_annotations:
+        description: Patterns of pod annotations that are handed to the shim.
+        type: list
+        elements: str
+        default: []
+      container_annotations:
+        description: Patterns of container annotations that are handed to the shim.
+        type: list
+        elements: str
+        default: []
+      options:
+        description: Options of the shim, in its own spelling (C(SandboxIsolation)) and type.
+        type: dict
+        default: {}
+      sandboxer:
+        description: Who creates sandboxes; exists from containerd 2.0 on.
+        type: str
+  default_handler:
+    description:
+      - The handler of pods that name none. One of O(handlers), or one that the file has already.
+    type: str
+    default: runhcs-wcow-process
+  pause_image:
+    description:
+      - The pause (sandbox) image. It must have a manifest for the node's Windows build.
+      - Left as it is if not given.
+    type: str
+  exclusive_handlers:
+    description: Whether handlers that are not in O(handlers) are removed from the file.
+    type: bool
+    default: false
+  path:
+    description: The configuration file. The service must load this file.
+    type: str
+    default: C:\Program Files\containerd\config.toml
+  service:
+    description: The name of containerd's service.
+    type: str
+    default: containerd
+  crictl:
+    description:
+      - Full path of C(crictl.exe), which is asked for the handlers that containerd has loaded.
+      - By default it is looked for beside C(containerd.exe). Where there is none, C(ctr.exe version) and
+        C(containerd.exe config dump) are asked instead.
+    type: str
+  backup:
+    description: Whether the former file is kept beside the new one as C(config.toml.<UTC time>.bak).
+    type: bool
+    default: false
+  timeout:
+    description: Seconds that the service may take to come up, and again to list its handlers.
+    type: int
+    default: 120
+attributes:
+  check_mode:
+    description: Says what would change, without changing anything.
+    support: full
+  diff_mode:
+    description: Shows the file before and after. The diff in check mode is byte for byte what a run then does.
+    support: full
+requirements:
+  - lockstep-windows, in the Python that runs Ansible
+notes:
+  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node needs no Python.
+  - C(become) is not supported, and refused. Connect as an administrator.
+seealso:
+  - module: containerd_config_info
+  - module: kubelet_config
+author:
+  - The Lockstep authors
+"""
+
+EXAMPLES = r"""
+- name: Give the node the handlers that its pool needs
+  containerd_config:
+    version: "{{ (lockstep_fleet | lockstep_pool(group_names)).containerd.version }}"
+    handlers: "{{ (lockstep_fleet | lockstep_pool(group_names)).containerd.handlers }}"
+    pause_image: "{{ (lockstep_fleet | lockstep_pool(group_names)).containerd.pause_image }}"
+
+- name: State a Hyper-V handler by hand
+  containerd_config:
+    version: 2.3.4
+    handlers:
+      - name: runhcs-wcow-process
+        isolation: process
+        container_annotations: ["io.microsoft.container.*"]
+        options:
+          SandboxPlatform: windows/amd64
+          SandboxIsolation: 0
+      - name: runhcs-wcow-hypervisor
+        isolation: hyperv
+        pod_annotations: ["io.microsoft.virtualmachine.*"]
+        container_annotations: ["io.microsoft.container.*"]
+        options:
+          SandboxPlatform: windows/amd64
+          SandboxIsolation: 1
+          VmMemorySizeInMb: 2048
+          VmProcessorCount: 2
+    backup: true
+
+- name: Take a handler away again
+  containerd_config:
+    version: 2.3.4
+    state: absent
+    handlers:
+      - name: runhcs-wcow-hypervisor
+"""
+
+RETURN = r"""
+handlers:
+  description: Names of the handlers in the file after the task, in its order. containerd adds its own defaults to them from 2.0 on.
+  returned: success
+  type: list
+  elements: str
+  sample: [runhcs-wcow-process, runhcs-wcow-hypervisor]
+default_handler:
+  description: The default handler that the file names.
+  returned: success
+  type: str
+  sample: runhcs-wcow-process
+pause_image:
+  description: The pause image that the file names.
+  returned: success
+  type: str
+  sample: registry.k8s.io/pause:3.10.2
+path:
+  description: The configuration file.
+  returned: success
+  type: str
+  sample: C:\Program Files\containerd\config.toml
+version:
+  description: The containerd release that the node has.
+  returned: success
+  type: str
+  sample: 2.3.4
+restarted:
+  description: Whether the service was restarted (in check mode, whether it would be).
+  returned: success
+  type: bool
+backups:
+  description: Backup files that were made.
+  returned: success
+  type: list
+  elements: str
+rolled_back:
+  description: Whether the node is as it was before the task.
+  returned: when a step failed on the node
+  type: bool
+"""

@@ -1,0 +1,146 @@
+# Copyright: the Lockstep authors
+# Apache-2.0 (see LICENSE)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: kubelet_config
+short_description: Configures kubelet on a Windows node
+description:
+  - Merges KubeletConfiguration fields into C(config.yaml), and what exists as a flag only into the command line of kubelet's
+    service. Everything that this module does not manage stays as it is, comments included.
+  - Fields that the release does not know are refused with the nearest name that it does know, because kubelet itself would
+    drop them without stopping.
+  - The service is restarted only if something changed. If it does not come up, file and command line are put back, the
+    service is restarted on them, and the task fails with kubelet's own words.
+  - A run that was interrupted, at whatever point, is completed by the next one.
+version_added: "0.1.0"
+options:
+  version:
+    description:
+      - The Kubernetes release of the node's kubelet, for example V(1.36.1). It decides which fields and flags exist.
+      - The task fails without touching anything if the node has another release.
+    type: str
+    required: true
+  state:
+    description:
+      - V(present) puts what the other options say into file and command line.
+      - V(absent) takes the fields, labels and flags that are named here out of them; values do not matter then.
+    type: str
+    choices: [present, absent]
+    default: present
+  configuration:
+    description:
+      - Fields of KubeletConfiguration. A mapping is merged field by field, a list is replaced as a whole.
+    type: dict
+    default: {}
+  node_labels:
+    description:
+      - Labels that kubelet gives its node, merged into the flag C(--node-labels).
+      - kubelet sets them when it registers its node for the first time, and not later. If they change on a node that is
+        registered already, the task warns that they have to be set through the API.
+    type: dict
+    default: {}
+  flags:
+    description:
+      - Flags that have no field in KubeletConfiguration, by name without the dashes, for example C(windows-priorityclass).
+      - A flag with a null value is written without a value.
+    type: dict
+    default: {}
+  path:
+    description: The KubeletConfiguration file. The service must load this file.
+    type: str
+    default: C:\var\lib\kubelet\config.yaml
+  service:
+    description: The name of kubelet's service.
+    type: str
+    default: kubelet
+  backup:
+    description: Whether the former file is kept beside the new one as C(config.yaml.<UTC time>.bak).
+    type: bool
+    default: false
+  timeout:
+    description: Seconds that the service may take to come up.
+    type: int
+    default: 120
+attributes:
+  check_mode:
+    description: Says what would change, without changing anything.
+    support: full
+  diff_mode:
+    description: Shows file and command line before and after. The diff in check mode is byte for byte what a run then does.
+    support: full
+requirements:
+  - lockstep-windows, in the Python that runs Ansible
+notes:
+  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node needs no Python.
+  - C(become) is not supported, and refused. Connect as an administrator.
+seealso:
+  - module: kubelet_config_info
+  - module: containerd_config
+author:
+  - The Lockstep authors
+"""
+
+EXAMPLES = r"""
+- name: Give kubelet what the node's pool needs
+  kubelet_config:
+    version: "{{ (lockstep_fleet | lockstep_pool(group_names)).kubelet.version }}"
+    configuration: "{{ (lockstep_fleet | lockstep_pool(group_names)).kubelet.configuration }}"
+    node_labels: "{{ (lockstep_fleet | lockstep_pool(group_names)).kubelet.node_labels }}"
+
+- name: Reserve memory for Windows itself, and raise kubelet's priority
+  kubelet_config:
+    version: 1.36.1
+    configuration:
+      systemReserved:
+        memory: 2Gi
+    flags:
+      windows-priorityclass: ABOVE_NORMAL_PRIORITY_CLASS
+    backup: true
+
+- name: Leave the reservation to kubelet again
+  kubelet_config:
+    version: 1.36.1
+    state: absent
+    configuration:
+      systemReserved:
+        memory: 2Gi
+"""
+
+RETURN = r"""
+path:
+  description: The KubeletConfiguration file.
+  returned: success
+  type: str
+  sample: C:\var\lib\kubelet\config.yaml
+command_line:
+  description: The service's command line after the task.
+  returned: success
+  type: str
+version:
+  description: The release of the node's kubelet.
+  returned: success
+  type: str
+  sample: 1.36.1
+registered:
+  description:
+    - Whether kubelet has registered its node, so that labels and taints which change now have to be set through the API.
+    - What can be known on the node is whether kubelet has its kubeconfig.
+  returned: success
+  type: bool
+restarted:
+  description: Whether the service was restarted (in check mode, whether it would be).
+  returned: success
+  type: bool
+backups:
+  description: Backup files that were made.
+  returned: success
+  type: list
+  elements: str
+rolled_back:
+  description: Whether the node is as it was before the task.
+  returned: when a step failed on the node
+  type: bool
+"""

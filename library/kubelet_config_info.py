@@ -1,0 +1,123 @@
+# Copyright: the Lockstep authors
+# Apache-2.0 (see LICENSE)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: kubelet_config_info
+short_description: Reads kubelet's configuration on a Windows node
+description:
+  - Returns the KubeletConfiguration, the flags of kubelet's service, and the service's state.
+  - Changes nothing.
+version_added: "0.1.0"
+options:
+  path:
+    description: The KubeletConfiguration file.
+    type: str
+    default: C:\var\lib\kubelet\config.yaml
+  service:
+    description: The name of kubelet's service.
+    type: str
+    default: kubelet
+  timeout:
+    description: Seconds that each program may take to answer.
+    type: int
+    default: 60
+attributes:
+  check_mode:
+    description: Reads in check mode as it does otherwise.
+    support: full
+  diff_mode:
+    description: There is nothing to compare.
+    support: none
+requirements:
+  - lockstep-windows, in the Python that runs Ansible
+notes:
+  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node needs no Python.
+  - C(become) is not supported, and refused. Connect as an administrator.
+seealso:
+  - module: kubelet_config
+author:
+  - The Lockstep authors
+"""
+
+EXAMPLES = r"""
+- name: Read what kubelet on this node has
+  kubelet_config_info:
+  register: kubelet_now
+
+- name: Show the taints that it registers with
+  ansible.builtin.debug:
+    var: kubelet_now.configuration.registerWithTaints
+"""
+
+RETURN = r"""
+exists:
+  description: Whether the KubeletConfiguration file is there.
+  returned: success
+  type: bool
+path:
+  description: The KubeletConfiguration file.
+  returned: success
+  type: str
+  sample: C:\var\lib\kubelet\config.yaml
+configuration:
+  description: The KubeletConfiguration as the file says it.
+  returned: when the file is there
+  type: dict
+flags:
+  description: The flags on the service's command line, by name without the dashes.
+  returned: when the service is registered
+  type: dict
+node_labels:
+  description: Labels that kubelet registers its node with.
+  returned: when the service is registered
+  type: dict
+registered:
+  description: Whether kubelet has its kubeconfig, and so has registered its node.
+  returned: when the service is registered
+  type: bool
+version:
+  description: The Kubernetes release.
+  returned: when kubelet is there
+  type: str
+  sample: 1.36.1
+service:
+  description: The service, as Windows has it.
+  returned: success
+  type: dict
+  contains:
+    exists:
+      description: Whether it is registered.
+      type: bool
+    state:
+      description: V(running), V(stopped), or one in between.
+      type: str
+    start_type:
+      description: V(automatic), V(manual), V(disabled) or V(other).
+      type: str
+    binary_path:
+      description: Its command line.
+      type: str
+pending:
+  description: Whether an earlier run was interrupted and waits to be completed.
+  returned: success
+  type: bool
+node:
+  description: The node.
+  returned: success
+  type: dict
+  contains:
+    name:
+      description: Its computer name.
+      type: str
+    build:
+      description: Its Windows build.
+      type: str
+      sample: 10.0.20348.2582
+    product:
+      description: Its Windows product.
+      type: str
+      sample: Windows Server 2022 Datacenter
+"""

@@ -1,0 +1,31 @@
+"""Plain values from Ansible's: since 2.19 its strings, numbers and containers are tagged subclasses that other libraries refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from datetime import date
+from typing import Any
+
+
+def to_plain(value: Any) -> Any:
+    """Return the same value made of dict, list, str, int, float, bool and None only; dates become ISO 8601 text.
+
+    Raises TypeError for anything that JSON has no form for.
+    """
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return str.__str__(value)
+        case int():
+            return int.__int__(value)
+        case float():
+            return float.__float__(value)
+        case date():
+            return value.isoformat()
+        case Mapping():
+            return {to_plain(key): to_plain(item) for key, item in value.items()}
+        case Sequence() | Set() if not isinstance(value, bytes):
+            return [to_plain(item) for item in value]
+        case _:
+            raise TypeError(f"a value of type {type(value).__name__} cannot be given to a node")
