@@ -1,0 +1,23 @@
+"""Hands a kubelet_config task over to lockstep."""
+
+from __future__ import annotations
+
+import sys
+
+from ansible.errors import AnsibleActionFail
+
+try:
+    from lockstep.ansible.action import NodeAction
+    from lockstep.ansible.kubelet_config import configure
+    from lockstep.ansible.spec import argument_spec, module_file
+except ImportError as error:
+    raise AnsibleActionFail(
+        f"kubelet_config needs lockstep in the Python that runs Ansible: {sys.executable} -m pip install lockstep-windows"
+    ) from error
+
+
+class ActionModule(NodeAction):
+    """Configures kubelet on a Windows node."""
+
+    spec = argument_spec(module_file(__file__))
+    job = staticmethod(configure)

@@ -1,0 +1,32 @@
+"""Configuration text as people may see it: in a diff or a result, with every secret masked."""
+
+from __future__ import annotations
+
+import re
+
+MASK = "********"
+
+# registry credentials in containerd's file; a value may be any kind of TOML string.
+# Source: containerd docs/cri/registry.md (`auth`: username, password, auth, identitytoken).
+_TOML_SECRET = re.compile(
+    r"""((?:["']?)\b(?:password|auth|identitytoken)\b["']?[ \t]*=[ \t]*)"""
+    r'''("{3}.*?"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')''',
+    re.IGNORECASE | re.DOTALL,
+)
+# Headers that kubelet sends to fetch static pods; kubelet itself hides them when it logs its configuration.
+# Source: kubernetes/kubernetes cmd/kubelet/app/server.go, "make the kubelet's config safe for logging".
+_YAML_SECRET = re.compile(r"^(staticPodURLHeader[ \t]*:)(.*(?:\r?\n(?:[ \t-].*)?)*)$", re.MULTILINE)
+
+
+def shown_toml(data: bytes | None) -> str:
+    """Return containerd's configuration as text to show; empty where there is no file."""
+    return _TOML_SECRET.sub(rf'\1"{MASK}"', _decoded(data))
+
+
+def shown_yaml(data: bytes | None) -> str:
+    """Return kubelet's configuration as text to show; empty where there is no file."""
+    return _YAML_SECRET.sub(rf"\1 {MASK}\n", _decoded(data))
+
+
+def _decoded(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", errors="replace")
