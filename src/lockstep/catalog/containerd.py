@@ -1,4 +1,4 @@
-"""containerd by series: config versions, table paths, its own Windows handlers and pause image, what a handler may hold."""
+"""containerd by series: config versions, table paths, its own Windows handlers and pause image, a handler's keys."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class UnknownSeries(ValueError):  # noqa: N818 - the name says it
 class Layout:
     """Where things are in a config.toml of one config version, as keys from the root.
 
-    `handlers` and `handler_platforms` are tables with a key a handler; `handler_platforms` is None where the version has
-    no such table.
+    `handlers` and `handler_platforms` are tables with a key a handler; `handler_platforms` is None where the version
+    has no such table.
     """
 
     config_version: int
@@ -72,8 +72,8 @@ class KeyFacts:
 class Series:
     """What is true of one containerd release, most of it of its whole series.
 
-    `default_handlers` are the release's own on Windows by name. `planned` is what lockstep writes for an isolation (`process`,
-    `hyperv`): the release's own handler plus SandboxPlatform and SandboxIsolation, which are always stated.
+    `default_handlers` are the release's own on Windows by name. `planned` is what lockstep writes for an isolation
+    (`process`, `hyperv`): the release's own handler plus SandboxPlatform and SandboxIsolation, which are always stated.
     """
 
     name: str
@@ -96,8 +96,8 @@ class Series:
     def reads(self, spelling: str, key: str) -> bool:
         """Tell whether this release reads `spelling` as the handler's key or shim's option that is named `key`.
 
-        Source: pelletier/go-toml, v1 marshal.go (the field's name, all lower, all upper, first letter lower) for containerd 1.x;
-        v2 unmarshaler.go (any case) for 2.x.
+        Source: pelletier/go-toml, v1 marshal.go for containerd 1.x (the field's name, all lower, all upper, first letter
+        lower); v2 unmarshaler.go for 2.x (any case).
         """
         if self.option_spelling == "any case":
             return spelling.lower() == key.lower()
@@ -125,7 +125,7 @@ def layout(config_version: int) -> Layout:
 def series(version: str) -> Series:
     """Return what is true of this containerd release (`2.3.4`).
 
-    Raises VersionError where the text is no full version and UnknownSeries where the catalogue does not describe its series.
+    Raises VersionError where the text is no full version, UnknownSeries where the catalogue does not describe its series.
     """
     parsed = Version.parse(version)
     data = load("containerd")
