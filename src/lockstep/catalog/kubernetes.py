@@ -1,0 +1,224 @@
+"""What the catalogue knows of each Kubernetes minor: kubelet's fields and flags, and what goes with it on Windows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from lockstep.catalog.data import load
+
+_FORM = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.\d{1,4}(?:[-+.].*)?)?", re.ASCII | re.DOTALL)
+_NEWER = 2
+"""How many minors past the newest known one are taken to be like it; anything further is a slip of the pen."""
+
+
+class UnknownMinor(ValueError):  # noqa: N818 - the name says it
+    """A Kubernetes version that the catalogue knows nothing about; the message names the known range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of KubeletConfiguration or of a type in it.
+
+    `type` is string, bool, int, number, duration, duration-or-int, quantity, `[]<type>`, `map:<type>` (a mapping of
+    strings to it), or the name of one of `Minor.types`.
+    """
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A kubelet flag.
+
+    `type` is string, bool, int, duration, list (comma separated) or map (`key=value`, comma separated). `field` is the
+    dotted KubeletConfiguration field that the flag overrides, or None where the flag is the only way.
+    """
+
+    name: str
+    type: str
+    field: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Minor:
+    """One Kubernetes minor release, as far as Windows nodes are concerned.
+
+    `known` is False for a minor newer than the catalogue: everything else is then what the newest known minor has.
+    `pause` is kubeadm's default pause tag. `enforce_node_allocatable` goes with `cgroupsPerQOS: false` and is () or
+    ("none",). `containerd` holds the oldest patch release that works of each containerd series, and is empty where no
+    table was published. `windows_server` holds the build numbers that a node's Windows Server may have.
+    """
+
+    name: str
+    number: tuple[int, int]
+    known: bool
+    pause: str
+    enforce_node_allocatable: tuple[str, ...]
+    containerd: tuple[str, ...]
+    windows_server: tuple[int, ...]
+
+    @property
+    def types(self) -> Mapping[str, Mapping[str, Field]]:
+        """Return the fields of KubeletConfiguration and of every type within, by type and JSON name."""
+        return _types(self.number)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Return the names of KubeletConfiguration's own fields in this minor, without apiVersion and kind."""
+        return frozenset(self.types["KubeletConfiguration"]) - {"apiVersion", "kind"}
+
+    @property
+    def flags(self) -> Mapping[str, Flag]:
+        """Return the flags that this minor's kubelet takes on Windows."""
+        return _flags(self.number)[0]
+
+    @property
+    def removed_flags(self) -> Mapping[str, str]:
+        """Return the flags that are gone by this minor, each with the minor they went in: any of them stops kubelet."""
+        return _flags(self.number)[1]
+
+    @property
+    def flag_only(self) -> frozenset[str]:
+        """Return the flags that have no KubeletConfiguration field in this minor."""
+        return frozenset(name for name, flag in self.flags.items() if flag.field is None)
+
+    @property
+    def endpoint_is_field(self) -> bool:
+        """Return whether containerRuntimeEndpoint is a field (from 1.27) and not a flag alone."""
+        return "containerRuntimeEndpoint" in self.fields
+
+    @property
+    def locked_gates(self) -> Mapping[str, bool]:
+        """Return the feature gates that may not be set to anything but this value."""
+        return {
+            name: entry["value"]
+            for name, entry in load("kubernetes")["locked_gates"].items()
+            if self._from(entry["since"])
+        }
+
+    @property
+    def windows_gates(self) -> Mapping[str, bool]:
+        """Return the feature gates of this minor that decide what works on Windows, with their defaults."""
+        gates = {}
+        for name, entry in load("kubernetes")["windows_gates"].items():
+            for since, value in entry["default"].items():
+                if self._from(since):
+                    gates[name] = value
+        return gates
+
+    @property
+    def fatal_on_windows(self) -> frozenset[str]:
+        """Return the fields that keep kubelet from starting on Windows when they are set at all."""
+        return frozenset(load("kubernetes")["fatal_on_windows"]) & self.fields
+
+    @property
+    def without_effect(self) -> frozenset[str]:
+        """Return the fields that do nothing on Windows."""
+        return frozenset(load("kubernetes")["without_effect"]) & self.fields
+
+    def _from(self, since: str) -> bool:
+        return self.number >= _number(since)
+
+
+def minor(version: str) -> Minor:
+    """Return what is known of the minor that a version (`1.36.1`, `v1.36.1+rke2r1`, `1.36`) belongs to.
+
+    A minor up to two newer than the newest known one gets the newest one's facts and `known` False, so that a node can
+    be upgraded before the catalogue is; what was new or removed in it is then not seen. Anything older than the oldest,
+    or further ahead, raises UnknownMinor.
+    """
+    match = _FORM.fullmatch(version)
+    if match is None:
+        raise UnknownMinor(f"'{version}' is not a Kubernetes version: expected one such as 1.36.1")
+    return _minor((int(match[1]), int(match[2])))
+
+
+def known_minors() -> tuple[str, ...]:
+    """Return the minors in the catalogue, oldest first."""
+    return tuple(load("kubernetes")["minors"])
+
+
+@cache
+def _minor(number: tuple[int, int]) -> Minor:
+    minors = load("kubernetes")["minors"]
+    names = list(minors)
+    oldest, newest = _number(names[0]), _number(names[-1])
+    name = f"{number[0]}.{number[1]}"
+    if number[0] != newest[0] or not oldest <= number <= (newest[0], newest[1] + _NEWER):
+        raise UnknownMinor(f"Kubernetes {name} is not known: the catalogue has {names[0]} to {names[-1]}")
+    entry = minors[name if number <= newest else names[-1]]
+    return Minor(
+        name=name,
+        number=number,
+        known=number <= newest,
+        pause=entry["pause"],
+        enforce_node_allocatable=tuple(entry["enforce"]),
+        containerd=tuple(entry["containerd"]),
+        windows_server=tuple(entry["windows"]),
+    )
+
+
+@cache
+def _types(number: tuple[int, int]) -> Mapping[str, Mapping[str, Field]]:
+    return MappingProxyType(
+        {
+            name: MappingProxyType(
+                {field: Field(field, entry["type"]) for field, entry in fields.items() if _there(entry, number)}
+            )
+            for name, fields in _json("kubelet-configuration-fields")["types"].items()
+        }
+    )
+
+
+@cache
+def _flags(number: tuple[int, int]) -> tuple[Mapping[str, Flag], Mapping[str, str]]:
+    entries = _json("kubelet-flags")["flags"]
+    fields = _types(number)["KubeletConfiguration"]
+    there = {
+        name: Flag(
+            name, entry["type"], path if (path := entry.get("field")) and path.partition(".")[0] in fields else None
+        )
+        for name, entry in entries.items()
+        if _there(entry, number)
+    }
+    gone = {
+        name: entry["removed"]
+        for name, entry in entries.items()
+        if "removed" in entry and number >= _number(entry["removed"])
+    }
+    return MappingProxyType(there), MappingProxyType(gone)
+
+
+def _there(entry: Mapping[str, Any], number: tuple[int, int]) -> bool:
+    if "since" in entry and number < _number(entry["since"]):
+        return False
+    return not ("removed" in entry and number >= _number(entry["removed"]))
+
+
+def since(type_name: str, field: str) -> str | None:
+    """Return the minor that brought a field of a type, or None where the oldest known minor has it already."""
+    entry: Mapping[str, str] = _json("kubelet-configuration-fields")["types"][type_name][field]
+    return entry.get("since")
+
+
+def all_fields(type_name: str) -> frozenset[str]:
+    """Return the JSON names that a type of KubeletConfiguration has had in any known minor."""
+    return frozenset(_json("kubelet-configuration-fields")["types"][type_name])
+
+
+def _number(text: str) -> tuple[int, int]:
+    major, _, minor_number = text.partition(".")
+    return int(major), int(minor_number)
+
+
+@cache
+def _json(name: str) -> Any:
+    return json.loads(Path(__file__).with_name("data").joinpath(f"{name}.json").read_bytes())
