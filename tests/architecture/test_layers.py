@@ -12,7 +12,7 @@ SOURCE = ROOT / "src" / "lockstep"
 LAYERS = (
     {"cli", "ansible"},
     {"report"},
-    {"verify"},
+    {"verify", "gitops"},
     {"containerd", "kubelet", "runtimeclass"},
     {"fleet"},
     {"sim"},

@@ -1,1 +1,5 @@
 """The `lockstep` program."""
+
+from lockstep.cli.main import main
+
+__all__ = ["main"]

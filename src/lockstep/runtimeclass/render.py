@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 import jinja2
@@ -50,11 +50,6 @@ def file_name(class_name: str) -> str:
 def is_rendered(text: str) -> bool:
     """Return whether this text is a manifest that lockstep wrote, and so may replace or remove."""
     return text.startswith(BANNER)
-
-
-def stale(present: Mapping[str, str], rendered: Mapping[str, str]) -> list[str]:
-    """Return the names of the files among `present` that lockstep wrote and that the plan no longer has."""
-    return sorted(name for name, text in present.items() if name not in rendered and is_rendered(text))
 
 
 def yaml_string(value: str) -> str:

@@ -1,0 +1,57 @@
+"""Arguments of the `lockstep` program; each command is a module of its own, imported when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from lockstep import __version__
+from lockstep.cli.source import InputError
+
+OK, FINDINGS, UNUSABLE = 0, 1, 2
+
+COMMANDS = ("check", "show", "render", "verify", "sim")
+
+DESCRIPTION = """\
+Windows Kubernetes nodes and their RuntimeClasses, from one description.
+
+The description is `lockstep_fleet`, in an Ansible inventory's group_vars or in
+a YAML file of its own."""
+
+EPILOG = """\
+exit status: 0 all is well; 1 something was found (errors, stale manifests, a
+disagreement); 2 the command could not do its work."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0 well, 1 findings, 2 the command could not do its work."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except InputError as error:
+        print(f"lockstep: {error}", file=sys.stderr)
+        return UNUSABLE
+    except BrokenPipeError:
+        # The reader has enough (`lockstep show | head`); leave without Python's own complaint.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lockstep",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"lockstep {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        importlib.import_module(f"lockstep.cli.{name}").add_parser(commands)
+    return parser

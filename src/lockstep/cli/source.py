@@ -1,0 +1,55 @@
+"""Where a command's description comes from, the same for every command that reads one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from lockstep.finding import Severity
+from lockstep.fleet.check import Loaded, check
+
+Subparsers = argparse._SubParsersAction  # noqa: SLF001 - argparse gives this type no public name
+
+
+class InputError(Exception):
+    """What the user gave cannot be used: what, why, and what to do."""
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name the description."""
+    parser.add_argument("file", nargs="?", type=Path, help="a YAML file that holds the description")
+    parser.add_argument(
+        "-i", "--inventory", type=Path, metavar="PATH", help="an Ansible inventory whose group_vars hold it"
+    )
+    parser.add_argument(
+        "--vault-password-file", type=Path, metavar="FILE", help="for values in the inventory that are vaulted"
+    )
+
+
+def load(options: argparse.Namespace) -> Loaded:
+    """Return the description with its findings and its plan.
+
+    Raises InputError where none was named, or nothing is there.
+    """
+    if (options.file is None) == (options.inventory is None):
+        raise InputError("name the description: a YAML file, or an inventory with -i")
+    path: Path = options.file or options.inventory
+    if not path.exists():
+        raise InputError(f"{path} does not exist")
+    return check(path, vault_password_file=options.vault_password_file)
+
+
+def checked(options: argparse.Namespace) -> Loaded:
+    """Return the description as `load` does, after printing its findings to standard error."""
+    from lockstep.report.findings import report  # noqa: PLC0415 - most descriptions have no findings
+
+    loaded = load(options)
+    if loaded.findings:
+        print(report(loaded, stream=sys.stderr), end="", file=sys.stderr)
+    return loaded
+
+
+def has_errors(loaded: Loaded) -> bool:
+    """Return whether any finding is an error."""
+    return any(finding.severity is Severity.ERROR for finding in loaded.findings)

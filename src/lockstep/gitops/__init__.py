@@ -1,0 +1,1 @@
+"""Rendered manifests kept in a folder: what differs from the description, and writing it."""
