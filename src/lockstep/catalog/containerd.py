@@ -96,8 +96,8 @@ class Series:
     def reads(self, spelling: str, key: str) -> bool:
         """Tell whether this release reads `spelling` as the handler's key or shim's option that is named `key`.
 
-        Source: pelletier/go-toml, v1 marshal.go for containerd 1.x (the field's name, all lower, all upper, first letter
-        lower); v2 unmarshaler.go for 2.x (any case).
+        Source: pelletier/go-toml, v1 marshal.go for containerd 1.x (the field's name, all lower, all upper, or with a
+        small first letter); v2 unmarshaler.go for 2.x (any case).
         """
         if self.option_spelling == "any case":
             return spelling.lower() == key.lower()
@@ -125,7 +125,7 @@ def layout(config_version: int) -> Layout:
 def series(version: str) -> Series:
     """Return what is true of this containerd release (`2.3.4`).
 
-    Raises VersionError where the text is no full version, UnknownSeries where the catalogue does not describe its series.
+    Raises VersionError where the text is no full version, UnknownSeries where the catalogue lacks its series.
     """
     parsed = Version.parse(version)
     data = load("containerd")
