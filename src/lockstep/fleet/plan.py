@@ -7,7 +7,7 @@ one place only. `to_data` gives the same plan as dicts and lists, for Ansible, J
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from lockstep.fleet.model import Isolation
@@ -92,3 +92,51 @@ class Plan:
 
     pools: Mapping[str, PoolPlan]
     classes: Mapping[str, ClassPlan]
+
+
+def to_data(plan: Plan) -> dict[str, Any]:
+    """Return the plan as dicts and lists that JSON can hold, with the fields' own names in their own order."""
+    return {
+        "pools": {name: pool_to_data(pool) for name, pool in plan.pools.items()},
+        "classes": {name: class_to_data(item) for name, item in plan.classes.items()},
+    }
+
+
+def pool_to_data(pool: PoolPlan) -> dict[str, Any]:
+    """Return a pool's plan as dicts and lists; taints have the form that kubelet and the Node object use."""
+    data: dict[str, Any] = _plain(pool)
+    return data
+
+
+def class_to_data(item: ClassPlan) -> dict[str, Any]:
+    """Return a class's plan as dicts and lists; tolerations have the form that a RuntimeClass uses."""
+    data: dict[str, Any] = _plain(item)
+    return data
+
+
+def toleration_to_data(toleration: Toleration) -> dict[str, str]:
+    """Return a toleration as the API writes it: what is empty is left out."""
+    return {name: text for name, text in _fields(toleration) if text}
+
+
+def taint_to_data(taint: Taint) -> dict[str, str]:
+    """Return a taint as the API writes it: an empty value is left out."""
+    return {name: text for name, text in _fields(taint) if text}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Taint):
+        return taint_to_data(value)
+    if isinstance(value, Toleration):
+        return toleration_to_data(value)
+    if is_dataclass(value):
+        return {name: _plain(part) for name, part in _fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value
+
+
+def _fields(value: Any) -> list[tuple[str, Any]]:
+    return [(each.name, getattr(value, each.name)) for each in fields(value)]

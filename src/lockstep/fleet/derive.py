@@ -1,0 +1,91 @@
+"""From the description to the plan: what every node and every RuntimeClass must be, or why that cannot be.
+
+A pure function of data. Every finding comes at once; with an error among them there is no plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lockstep.finding import Finding, Severity
+from lockstep.fleet.derive_classes import Placement, place
+from lockstep.fleet.derive_handlers import HANDLERS, handler_name, handlers_by_pool
+from lockstep.fleet.derive_kubelet import kubelet_plan
+from lockstep.fleet.derive_pools import Site, survey
+from lockstep.fleet.derive_selectors import ALWAYS, Labels, select
+from lockstep.fleet.model import Fleet
+from lockstep.fleet.plan import ClassPlan, ContainerdPlan, Handler, KubeletPlan, Plan, PoolPlan
+from lockstep.k8s.quantities import canonical
+from lockstep.k8s.taints import Toleration
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """The plan, None where a finding is an error; and the findings, whose places are still to be located."""
+
+    plan: Plan | None
+    findings: tuple[Finding, ...]
+
+
+def derive(fleet: Fleet) -> Derivation:
+    """Return the plan of a fleet whose names, labels and quantities are valid, as the loader returns it."""
+    sites, findings = survey(fleet.pools)
+    placements, wrong = place(fleet, sites)
+    findings += wrong
+    handlers, wrong = handlers_by_pool(placements, sites)
+    findings += wrong
+    selection = select(fleet.pools, placements)
+    findings += selection.findings
+    kubelets: dict[str, KubeletPlan] = {}
+    for name, site in sites.items():
+        kubelets[name], wrong = kubelet_plan(site, selection.class_labels.get(name, {}))
+        findings += wrong
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        return Derivation(None, tuple(findings))
+    plan = Plan(
+        pools={name: _pool_plan(site, handlers[name], kubelets[name]) for name, site in sites.items()},
+        classes=_class_plans(placements, selection.reached_by),
+    )
+    return Derivation(plan, tuple(findings))
+
+
+def _pool_plan(site: Site, handlers: tuple[Handler, ...], kubelet: KubeletPlan) -> PoolPlan:
+    return PoolPlan(
+        name=site.pool.name,
+        group=site.pool.group,
+        host=site.pool.host.label,
+        guest=site.effective_guest.label,
+        containerd=ContainerdPlan(
+            version=site.pool.containerd,
+            pause_image=site.pause_image,
+            default_handler=HANDLERS["process"],
+            handlers=handlers,
+        ),
+        kubelet=kubelet,
+    )
+
+
+def _class_plans(placements: list[Placement], reached_by: Mapping[str, Labels]) -> dict[str, ClassPlan]:
+    return {
+        placement.runtime_class.name: _class_plan(placement, reached_by[placement.runtime_class.name])
+        for placement in placements
+    }
+
+
+def _class_plan(placement: Placement, reached_by: Labels) -> ClassPlan:
+    item = placement.runtime_class
+    tolerations = dict.fromkeys([*map(Toleration.of, placement.pools.taints), *item.tolerations])
+    return ClassPlan(
+        name=item.name,
+        isolation=item.isolation,
+        guest=placement.guest.label,
+        handler=handler_name(item),
+        pools=placement.pools.names,
+        node_selector={**ALWAYS, **reached_by},
+        reached_by=reached_by,
+        tolerations=tuple(tolerations),
+        overhead={resource: canonical(item.overhead[resource]) for resource in sorted(item.overhead)},
+        labels=item.labels,
+        annotations=item.annotations,
+    )
