@@ -85,6 +85,7 @@ class Series:
     default_pause: str
     handler_keys: Mapping[str, KeyFacts]
     option_spelling: OptionSpelling
+    reads_byte_order_mark: bool
     cni_bin_key: str
     planned: Mapping[str, HandlerFacts]
 
@@ -148,6 +149,7 @@ def series(version: str) -> Series:
         default_pause=_at(parsed, facts["default_pause"])["image"],
         handler_keys=_keys_of(parsed.minor_text, "handler_keys"),
         option_spelling=facts["options"],
+        reads_byte_order_mark=facts["byte_order_mark"],
         cni_bin_key=facts["cni_bin_key"],
         planned=MappingProxyType({isolation: _in_full(isolation, handler) for isolation, handler in full.items()}),
     )

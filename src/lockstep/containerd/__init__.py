@@ -1,1 +1,17 @@
-"""containerd's config.toml: read it, merge planned keys into it. No I/O."""
+"""containerd's config.toml: merge what is planned, remove it, see what is there. Pure functions of bytes."""
+
+from lockstep.containerd.errors import ContainerdConfigError, SettingsError
+from lockstep.containerd.merge import merge, remove
+from lockstep.containerd.settings import Settings, settings_from_data
+from lockstep.containerd.view import View, inspect
+
+__all__ = [
+    "ContainerdConfigError",
+    "Settings",
+    "SettingsError",
+    "View",
+    "inspect",
+    "merge",
+    "remove",
+    "settings_from_data",
+]

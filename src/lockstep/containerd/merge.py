@@ -1,0 +1,183 @@
+"""The managed keys put into a config.toml, or taken out of it; everything else in the file stays byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lockstep.catalog.containerd import Layout, Series, layout, series
+from lockstep.containerd.draft import Draft, same, shown
+from lockstep.containerd.errors import ContainerdConfigError
+from lockstep.containerd.scan import Path
+from lockstep.containerd.settings import Settings
+from lockstep.fleet.plan import Handler
+
+OLDEST_CONFIG_VERSION = 2
+
+# Options that a plan also decides by leaving them out: one that a handler no longer has would go on sizing its
+# utility VM.
+_DECIDED_OPTIONS = ("VmMemorySizeInMb", "VmProcessorCount", "ScaleCpuLimitsToSandbox")
+
+
+def merge(existing: bytes | None, settings: Settings, version: str) -> bytes:
+    """Return the file with the settings in it, for this containerd release; the same bytes where it says them already.
+
+    `existing` is None where there is no file: the new one has the config version that suits the release. Each handler
+    is stated in full, because containerd 1.x takes a handler's table as it is and 2.x merges it with its own. Other
+    keys of a handler stay. A byte order mark goes where it would stop containerd. Raises ContainerdConfigError where
+    the file cannot be read or safely edited, or containerd would not start with it.
+    """
+    facts = series(version)
+    draft = _open(existing or b"", facts)
+    where = layout(draft.data["version"])
+    if settings.pause_image is not None:
+        # Pinned images are a map, whose keys are exact; sandbox_image is a field, whose spelling may vary.
+        spelling = facts if where.config_version == OLDEST_CONFIG_VERSION else None
+        _set(draft, where.pause_image, settings.pause_image, spelling)
+    if settings.default_handler is not None:
+        _set(draft, where.default_handler, settings.default_handler, facts)
+    for handler in settings.handlers:
+        _state(draft, (*where.handlers, handler.name), handler, facts)
+    if settings.exclusive_handlers:
+        _remove_others(draft, where, {handler.name for handler in settings.handlers})
+    _check_default(draft, where, facts)
+    return draft.to_bytes(byte_order_mark=facts.reads_byte_order_mark)
+
+
+def remove(existing: bytes | None, settings: Settings, version: str) -> bytes | None:
+    """Return the file without what the settings name, None where there is no file.
+
+    Their handlers go, and the default handler and pause image if these still are what the settings say. Keys that a
+    person added to one of the handlers stay, with the handler's type. Raises as `merge`.
+    """
+    if existing is None:
+        return None
+    facts = series(version)
+    draft = _open(existing, facts)
+    where = layout(draft.data["version"])
+    for path, value in ((where.pause_image, settings.pause_image), (where.default_handler, settings.default_handler)):
+        if value is not None and (draft.table(path[:-1]) or {}).get(path[-1]) == value:
+            draft.delete(path)
+    for handler in settings.handlers:
+        if handler.name in (draft.table(where.handlers) or {}):
+            _withdraw(draft, (*where.handlers, handler.name), handler)
+    _check_default(draft, where, facts)
+    return draft.to_bytes(byte_order_mark=facts.reads_byte_order_mark)
+
+
+def _open(existing: bytes, facts: Series) -> Draft:
+    """Return the draft of a file that this release reads and whose version says where things are."""
+    draft = Draft(existing)
+    if not draft.data:
+        draft.put(("version",), facts.config_version_for_new_file)
+    if "version" not in draft.data:
+        raise ContainerdConfigError(
+            "the file has no `version`, so containerd reads it as version 1, which is not edited: run `containerd "
+            "config migrate`, or make its first line `version = 2` if its plugins have names like io.containerd.grpc.v1.cri"
+        )
+    found, highest = draft.data["version"], facts.max_config_version
+    if type(found) is not int:
+        raise draft.error(("version",), f"is {found!r} where a number from 2 to {highest} is expected")
+    if found < OLDEST_CONFIG_VERSION:
+        do = f"run `containerd config migrate`, which writes {highest}"
+        raise draft.error(("version",), f"is {found}, and versions from {OLDEST_CONFIG_VERSION} can be edited", do)
+    if found > highest:
+        do = f"install a containerd that reads it, or write the file in version {highest}"
+        raise draft.error(("version",), f"is {found}, and containerd {facts.version} reads {highest} at most", do)
+    return draft
+
+
+def _state(draft: Draft, path: Path, handler: Handler, facts: Series) -> None:
+    """State one handler in full."""
+    options = dict(handler.options)
+    wanted = _keys(handler)
+    current = draft.table(path)
+    if current is None:
+        draft.put(path, {**wanted, "options": options} if options else wanted)
+        return
+    for name, value in wanted.items():
+        _set(draft, (*path, name), value, facts)
+    _respell(draft, (*path, "options"), facts)
+    inside = (*path, "options")
+    if options and draft.table(inside) is None:
+        draft.put(inside, options)
+        return
+    for name, value in options.items():
+        _set(draft, (*inside, name), value, facts)
+    for name in draft.table(inside) or {}:
+        if any(facts.reads(name, decided) and decided not in options for decided in _DECIDED_OPTIONS):
+            draft.delete((*inside, name))
+
+
+def _keys(handler: Handler) -> dict[str, Any]:
+    """Return a handler's own keys, options apart, in the order in which they are written."""
+    keys: dict[str, Any] = {
+        "runtime_type": handler.runtime_type,
+        "pod_annotations": list(handler.pod_annotations),
+        "container_annotations": list(handler.container_annotations),
+    }
+    return keys if handler.sandboxer is None else {**keys, "sandboxer": handler.sandboxer}
+
+
+def _set(draft: Draft, path: Path, value: Any, spelling: Series | None) -> None:
+    """Set a value if it differs; other spellings that containerd reads as the same key are made this one."""
+    if spelling is not None:
+        _respell(draft, path, spelling)
+    table = draft.table(path[:-1]) or {}
+    if isinstance(table.get(path[-1]), Mapping):
+        raise draft.error(path, "is a table where containerd expects a value")
+    if path[-1] not in table or not same(table[path[-1]], value):
+        draft.put(path, value)
+
+
+def _respell(draft: Draft, path: Path, facts: Series) -> None:
+    table = draft.table(path[:-1]) or {}
+    others = [name for name in table if name != path[-1] and facts.reads(name, path[-1])]
+    if others and path[-1] not in table:
+        draft.rename((*path[:-1], others.pop(0)), path[-1])
+    for name in others:
+        draft.delete((*path[:-1], name))
+
+
+def _remove_others(draft: Draft, where: Layout, planned: set[str]) -> None:
+    tables = [where.handlers] if where.handler_platforms is None else [where.handlers, where.handler_platforms]
+    for table in tables:
+        for name in draft.table(table) or {}:
+            if name not in planned:
+                draft.delete((*table, name), with_comments=True)
+
+
+def _withdraw(draft: Draft, path: Path, handler: Handler) -> None:
+    """Take one handler out, or what is planned of it where a person added more."""
+    table = draft.table(path) or {}
+    options = draft.table((*path, "options")) or {}
+    added = [name for name in table if name not in (*_keys(handler), "options")] + [
+        name for name in options if name not in handler.options
+    ]
+    if not added:
+        draft.delete(path)
+        return
+    for name in _keys(handler):
+        if name in table and name != "runtime_type":
+            draft.delete((*path, name))
+    for name in handler.options:
+        if name in options:
+            draft.delete((*path, "options", name))
+
+
+def _check_default(draft: Draft, where: Layout, facts: Series) -> None:
+    """Refuse a file whose default handler is nowhere: CRI does not start then.
+
+    Source: containerd internal/cri/config/config.go, ValidateRuntimeConfig. A file with imports may have it in one of
+    them.
+    """
+    named = (draft.table(where.default_handler[:-1]) or {}).get(where.default_handler[-1], facts.default_handler)
+    written = draft.table(where.handlers) or {}
+    # containerd 1.x drops its own handlers as soon as the file has one.
+    own = {} if written and facts.max_config_version == OLDEST_CONFIG_VERSION else facts.default_handlers
+    if named in written or named in own or draft.data.get("imports"):
+        return
+    raise ContainerdConfigError(
+        f"the default handler '{named}' ({shown(where.default_handler)}) would not exist, and containerd's CRI plugin "
+        "does not start without it: add that handler, or name another as the default"
+    )

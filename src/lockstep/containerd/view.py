@@ -1,0 +1,86 @@
+"""What a config.toml says, for whoever only reads: a file's own text, or what `containerd config dump` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lockstep.catalog.containerd import Series, layouts, option_types, series
+from lockstep.containerd.draft import Draft
+from lockstep.containerd.settings import nearest, value_problem
+
+_RUNHCS = "io.containerd.runhcs.v1"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The parts of a config.toml that matter here; None where the file does not say.
+
+    `handlers` are the handlers' tables by name, as plain data. `warnings` name keys and options that containerd or
+    the shim drops without a word.
+    """
+
+    config_version: int
+    handlers: Mapping[str, Mapping[str, Any]]
+    default_handler: str | None
+    pause_image: str | None
+    imports: tuple[str, ...]
+    root: str | None
+    state: str | None
+    warnings: tuple[str, ...] = ()
+
+
+def inspect(data: bytes, version: str | None = None) -> View:
+    """Return what a config.toml says; with a containerd version also what that release would drop.
+
+    A file without `version` is version 1, whose handlers are not looked for. Raises ContainerdConfigError where the
+    file cannot be read.
+    """
+    draft = Draft(data)
+    found = draft.data.get("version", 1)
+    if type(found) is not int:
+        raise draft.error(("version",), f"is {found!r} where a number is expected")
+    where = layouts().get(found)
+    handlers = (
+        {} if where is None else {name: _table(table) for name, table in (draft.table(where.handlers) or {}).items()}
+    )
+    warnings = () if version is None else tuple(_warnings(handlers, series(version)))
+    return View(
+        config_version=found,
+        handlers=handlers,
+        default_handler=None if where is None else _text(draft, where.default_handler),
+        pause_image=None if where is None else _text(draft, where.pause_image),
+        imports=tuple(str(item) for item in draft.data.get("imports", ())),
+        root=_text(draft, ("root",)),
+        state=_text(draft, ("state",)),
+        warnings=warnings,
+    )
+
+
+def _text(draft: Draft, path: tuple[str, ...]) -> str | None:
+    value = (draft.table(path[:-1]) or {}).get(path[-1])
+    return value if isinstance(value, str) else None
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _warnings(handlers: Mapping[str, Mapping[str, Any]], facts: Series) -> Iterator[str]:
+    options = option_types(facts.version)
+    for name, table in handlers.items():
+        for key in table:
+            if not any(facts.reads(key, known) for known in facts.handler_keys):
+                hint = nearest(key, facts.handler_keys)
+                yield f"handler {name}: containerd {facts.name} ignores the key '{key}'{hint}"
+        if table.get("runtime_type") != _RUNHCS:
+            continue
+        for key, value in _table(table.get("options")).items():
+            known = next((option for option in options if facts.reads(key, option)), None)
+            if known is None:
+                yield f"handler {name}: the shim ignores the option '{key}'{nearest(key, options)}"
+            elif expected := value_problem(value, options[known]):
+                yield f"handler {name}: the option {key} should be {expected}; its pods will not start"
+            elif not options[known].effect:
+                yield f"handler {name}: nothing reads the option {key}"
