@@ -16,6 +16,7 @@ Channel = Literal["LTSC", "SAC", "AC", "client"]
 
 _FULL_VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,6})(?:\.(\d{1,6}))?", re.ASCII)
 _YEAR_LENGTH = 4
+_NEAR_ENOUGH = 0.8
 
 
 class UnknownBuild(ValueError):  # noqa: N818 - the name says it
@@ -137,7 +138,7 @@ def _suggestion(text: str) -> str | None:
     words = _words()
     year = lowered[-_YEAR_LENGTH:]
     same_year = [word for word in words if len(year) == _YEAR_LENGTH and year.isdigit() and word.endswith(year)]
-    spelt_alike = difflib.get_close_matches(lowered, [*words, *map(str, known())], n=1, cutoff=0.6)
+    spelt_alike = difflib.get_close_matches(lowered, [*words, *map(str, known())], n=1, cutoff=_NEAR_ENOUGH)
     for candidate in same_year + spelt_alike:
         return _spelling().get(candidate, candidate)
     return None

@@ -148,12 +148,12 @@ def _pools_of(
 
 
 def _no_default_pool(item: RuntimeClass, guest: Build, defaults: _Defaults) -> Finding:
-    how = "process-isolated containers" if item.isolation == "process" else "utility VMs"
     able = defaults.could(item.isolation, guest)
     own = f"add a pool with host {guest.alias}"
     fix = f"name pools that can run it (pools: [{', '.join(able)}]), or {own}" if able else own
-    message = f"no pool's own build for {how} is {guest.product}, so class {item.name} has none"
-    return Finding(NO_POOL, Severity.ERROR, ("runtime_classes", item.name, "guest"), message, fix=fix)
+    message = f"no pool gives class {item.name} its guest, {guest.product}"
+    hint = "a class that names no pools gets those whose own guest is the class's"
+    return Finding(NO_POOL, Severity.ERROR, ("runtime_classes", item.name, "guest"), message, hint, fix)
 
 
 def _common_guest(pools: PoolSet) -> Build | None:
