@@ -1,0 +1,138 @@
+"""Validated data to the model: defaults filled in, references between its parts checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from lockstep.finding import DataPath, Finding, Severity
+from lockstep.fleet import refusal
+from lockstep.fleet.locate import Locator
+from lockstep.fleet.model import Fleet, Pool, RuntimeClass, UtilityVM
+from lockstep.fleet.nearest import nearest
+from lockstep.fleet.refusal import INVALID
+from lockstep.fleet.spec import FLEET
+from lockstep.fleet.validate import validate
+from lockstep.k8s.taints import Taint, Toleration
+
+DEFAULT_TAINT = Taint("os", "windows", "NoSchedule")
+"""Source: Kubernetes documentation, "Guide for Running Windows Containers in Kubernetes"."""
+
+_SUGGESTIONS = 50
+
+
+def assemble(data: Any, locator: Locator) -> tuple[Fleet | None, list[Finding]]:
+    """Return the fleet that the data describes, and every finding.
+
+    Where there are findings the fleet holds only what they leave certain: pools and classes that are wrong are missing,
+    and so are the classes that depend on such a pool. It is None where nothing is left.
+    """
+    read, findings = validate(data, FLEET, locator)
+    if read is INVALID or "pools" not in read:
+        return None, findings
+    described = data["pools"]
+    usable = {name: entry for name, entry in read["pools"].items() if _settled(entry, data, read)}
+    pools = {name: _pool(name, entry, read) for name, entry in usable.items()}
+    classes = {name: _class(name, entry) for name, entry in read.get("runtime_classes", {}).items()}
+    unknown = list(_unknown_pools(classes.values(), described.keys() | read["pools"].keys(), locator))
+    findings += [*unknown, *_shared_groups(pools.values(), locator)]
+    certain = len(pools) == len(described)
+    kept = {
+        name: entry
+        for name, entry in classes.items()
+        if (certain if entry.pools is None else all(pool in pools for pool in entry.pools))
+    }
+    return Fleet(pools, kept), findings
+
+
+def _settled(pool: Mapping[str, Any], described: Mapping[str, Any], fleet: Mapping[str, Any]) -> bool:
+    """Return whether everything that a pool takes over from the fleet is right there."""
+    versions = all(key in pool or key in fleet for key in ("kubernetes", "containerd"))
+    return versions and ("taint" in pool or "taint" in fleet or "taint" not in described)
+
+
+def _unknown_pools(classes: Iterable[RuntimeClass], known: set[Any], locator: Locator) -> Iterator[Finding]:
+    suggestions = _SUGGESTIONS
+    for described in classes:
+        for index, name in enumerate(described.pools or ()):
+            if name in known:
+                continue
+            near = nearest(name, map(str, known)) if suggestions > 0 else None
+            suggestions -= 1
+            path: DataPath = ("runtime_classes", described.name, "pools", index)
+            yield Finding(
+                refusal.UNKNOWN_POOL,
+                Severity.ERROR,
+                path,
+                f"there is no pool '{name}'",
+                f"did you mean '{near}'?" if near else f"expected one of {_listed(known)}",
+                place=locator.value(path),
+            )
+
+
+def _listed(names: Iterable[Any], most: int = 5) -> str:
+    ordered = sorted(map(str, names))
+    return ", ".join(ordered[:most]) + (f" and {len(ordered) - most} more" if len(ordered) > most else "")
+
+
+def _shared_groups(pools: Iterable[Pool], locator: Locator) -> Iterator[Finding]:
+    """Refuse two pools that are one inventory group: its nodes cannot be configured both ways."""
+    first: dict[str, str] = {}
+    for pool in pools:
+        other = first.setdefault(pool.group, pool.name)
+        if other != pool.name:
+            path: DataPath = ("pools", pool.name, "group")
+            yield Finding(
+                refusal.SHARED_GROUP,
+                Severity.ERROR,
+                path,
+                f"the inventory group '{pool.group}' already holds the nodes of pool '{other}'",
+                "expected a group of its own for each pool",
+                place=locator.value(path),
+            )
+
+
+def _pool(name: str, read: Mapping[str, Any], fleet: Mapping[str, Any]) -> Pool:
+    return Pool(
+        name=name,
+        group=read.get("group", name),
+        host=read["host"],
+        guest=read.get("guest"),
+        kubernetes=read.get("kubernetes", fleet["kubernetes"]),
+        containerd=read.get("containerd", fleet["containerd"]),
+        taint=_taint(read["taint"])
+        if "taint" in read
+        else _taint(fleet["taint"])
+        if "taint" in fleet
+        else DEFAULT_TAINT,
+        pause_image=read.get("pause_image"),
+        labels=read.get("labels", {}),
+        kubelet=read.get("kubelet", {}),
+    )
+
+
+def _taint(read: Mapping[str, Any] | str) -> Taint | None:
+    if isinstance(read, str):
+        return None
+    return Taint(read["key"], read.get("value", ""), read["effect"])
+
+
+def _class(name: str, read: Mapping[str, Any]) -> RuntimeClass:
+    pools, size = read.get("pools"), read.get("vm")
+    return RuntimeClass(
+        name=name,
+        isolation=read["isolation"],
+        guest=read.get("guest"),
+        pools=None if pools is None else tuple(pools),
+        handler=read.get("handler"),
+        vm=None if size is None else UtilityVM(size.get("memory"), size.get("processors")),
+        overhead=read.get("overhead", {}),
+        node_selector=read.get("node_selector"),
+        tolerations=tuple(_toleration(item) for item in read.get("tolerations", ())),
+        labels=read.get("labels", {}),
+        annotations=read.get("annotations", {}),
+    )
+
+
+def _toleration(read: Mapping[str, Any]) -> Toleration:
+    return Toleration(read.get("key", ""), read.get("operator", "Equal"), read.get("value", ""), read.get("effect", ""))

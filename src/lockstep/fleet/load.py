@@ -1,0 +1,150 @@
+"""A description, wherever it stands: loaded, validated, located, derived."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from lockstep.finding import Finding, Severity
+from lockstep.fleet import source
+from lockstep.fleet.assemble import assemble
+from lockstep.fleet.bare import bare_description
+from lockstep.fleet.document import Document
+from lockstep.fleet.groups import Uncertain
+from lockstep.fleet.inventory import NO_FLEET, Description, Inventory, check_hosts, chosen
+from lockstep.fleet.locate import Locator, Nowhere
+from lockstep.fleet.model import Fleet
+from lockstep.fleet.plan import Plan
+from lockstep.fleet.settings import ansible_decides
+from lockstep.fleet.spec import VARIABLE
+from lockstep.fleet.static import read_static
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A description and what is wrong with it.
+
+    `fleet` and `plan` are None as long as there is an error; `certain` is what the findings leave of the fleet.
+    `hosts` has each pool's inventory hosts (none for a bare file), `sources` the text of each file that findings are
+    shown in, and `pools` and `classes` say how many of each are described.
+    """
+
+    fleet: Fleet | None = None
+    findings: tuple[Finding, ...] = ()
+    hosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    locator: Locator = field(default_factory=Nowhere)
+    certain: Fleet | None = None
+    plan: Plan | None = None
+    pools: int = 0
+    classes: int = 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+    def adding(self, findings: list[Finding]) -> Loaded:
+        """Return the same with more findings, each at the place of its path."""
+        placed = tuple(
+            finding if finding.place else replace(finding, place=self.locator.value(finding.path))
+            for finding in findings
+        )
+        added = replace(self, findings=tuple(sorted({*self.findings, *placed}, key=order)))
+        return replace(added, fleet=None, plan=None) if added.failed else added
+
+
+def order(finding: Finding) -> tuple[str, int, int, str, str]:
+    """Return what findings are sorted by: file, line, column, rule."""
+    place = finding.place
+    if place is None:
+        return ("", 0, 0, finding.rule, finding.message)
+    return (place.file, place.line, place.column, finding.rule, finding.message)
+
+
+def check(path: Path | str, *, vault_password_file: Path | None = None) -> Loaded:
+    """Return the description in an inventory or a bare file with its plan, or with everything that is wrong with it."""
+    return derived(load_fleet(path, vault_password_file=vault_password_file))
+
+
+def check_data(data: Any) -> Loaded:
+    """Return the same for a value of `lockstep_fleet` that Ansible has already evaluated, made of plain types."""
+    return derived(_loaded(Description(data, Nowhere()), Inventory(), []))
+
+
+def derived(loaded: Loaded) -> Loaded:
+    """Return a loaded description with its plan and what derivation finds."""
+    if loaded.certain is None:
+        return loaded
+    from lockstep.fleet.derive import derive  # noqa: PLC0415 - not needed for a description that cannot be read
+
+    derivation = derive(loaded.certain)
+    return replace(loaded, plan=derivation.plan if loaded.fleet else None).adding(list(derivation.findings))
+
+
+def load_fleet(path: Path | str, *, vault_password_file: Path | None = None) -> Loaded:
+    """Return the description in an inventory (a file or folder) or in a bare YAML file, validated but not derived.
+
+    Variables beside a playbook, extra variables and `vars_files` are no part of an inventory and are not seen.
+    """
+    shown = os.fspath(path)
+    path = Path(path)
+    if not path.exists():
+        return _loaded(None, Inventory(findings=source.read(path, shown).findings), [])
+    bare = None if path.is_dir() else bare_description(path, shown)
+    if bare:
+        return _loaded(bare, Inventory(), [])
+    inventory = read_inventory(path, shown, vault_password_file)
+    description, findings = chosen(inventory)
+    if description is None and not inventory.findings:
+        message = f"no host of {shown} sees {VARIABLE}"
+        fix = f"describe the fleet as {VARIABLE} in group_vars of a group that holds all Windows nodes"
+        findings.append(Finding(NO_FLEET, Severity.ERROR, (), message, None, fix))
+    return _loaded(description, inventory, findings)
+
+
+def read_inventory(path: Path, shown: str, vault_password_file: Path | None = None) -> Inventory:
+    """Return what an inventory says: read without Ansible where that is certain to be the same."""
+    if not ansible_decides(path):
+        try:
+            return read_static(path, shown)
+        except Uncertain:
+            pass
+    from lockstep.fleet.through_ansible import read_with_ansible  # noqa: PLC0415 - Ansible takes half a second to start
+
+    return read_with_ansible(path, shown, vault_password_file)
+
+
+def _loaded(description: Description | None, inventory: Inventory, findings: list[Finding]) -> Loaded:
+    findings = [*inventory.findings, *findings]
+    documents: tuple[Document, ...] = inventory.documents
+    if description is None:
+        return Loaded(sources=_texts(documents)).adding(findings)
+    certain, more = assemble(description.data, description.locator)
+    findings += [*description.findings, *more]
+    hosts: Mapping[str, tuple[str, ...]] = {}
+    if certain and inventory.groups:
+        groups = {name: pool.group for name, pool in certain.pools.items()}
+        hosts, more = check_hosts(groups, inventory, description.locator)
+        findings += more
+    counts = [len(_mapping(_mapping(description.data).get(key))) for key in ("pools", "runtime_classes")]
+    return Loaded(
+        fleet=certain,
+        hosts=hosts,
+        sources=_texts((*documents, *description.documents)),
+        locator=description.locator,
+        certain=certain,
+        pools=counts[0],
+        classes=counts[1],
+    ).adding(findings)
+
+
+def _mapping(value: Any) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _texts(documents: tuple[Document, ...]) -> dict[str, str]:
+    return {document.file: document.text for document in documents if document.text}

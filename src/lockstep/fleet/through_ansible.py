@@ -1,0 +1,187 @@
+"""Any inventory, read through Ansible itself: templates, vaults, plugins, scripts and settings included.
+
+Source: ansible-core 2.19 - 2.21, lib/ansible/cli (`_play_prereqs`), inventory/manager, vars/manager, template.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lockstep.finding import Finding, Severity
+from lockstep.fleet import source
+from lockstep.fleet.document import Document, shortened
+from lockstep.fleet.inventory import Description, Inventory
+from lockstep.fleet.origins import Origins, plain
+from lockstep.fleet.spec import VARIABLE
+
+UNREADABLE_INVENTORY = "LW024"
+UNREADABLE_TEMPLATE = "LW025"
+
+_LONGEST = 400
+
+
+def read_with_ansible(path: Path, shown: str, vault_password_file: Path | None = None) -> Inventory:
+    """Return the inventory in a file or folder as Ansible sees it; what Ansible cannot read is a finding."""
+    said = io.StringIO()
+    files = Files(path, shown)
+    try:
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            inventory = _read(path, files, vault_password_file)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - plugins, templates and scripts of all kinds run in there
+        return Inventory(findings=(_refused(error, files),))
+    warnings = tuple(_warnings(said.getvalue(), files))
+    if not inventory.groups:
+        return Inventory(
+            findings=warnings or (_finding(UNREADABLE_INVENTORY, f"Ansible reads no inventory in {shown}"),)
+        )
+    return Inventory(inventory.groups, inventory.seen, inventory.idle, inventory.findings + warnings)
+
+
+class Files:
+    """The files that Ansible names, by the names that the user knows; each is read once."""
+
+    def __init__(self, path: Path, shown: str) -> None:
+        folder, folder_shown = (path, Path(shown)) if path.is_dir() else (path.parent, Path(shown).parent)
+        self._roots = [(folder.resolve(), folder_shown), (folder.absolute(), folder_shown), (Path.cwd(), Path())]
+        self._documents: dict[str, Document] = {}
+
+    def shown(self, path: str) -> str:
+        """Return the name to show for an absolute path."""
+        for root, name in self._roots:
+            if Path(path).is_relative_to(root):
+                return str(name / Path(path).relative_to(root))
+        return path
+
+    def document(self, path: str) -> Document | None:
+        """Return a file's document; None where it is encrypted or cannot be read, so that nothing of it is shown."""
+        if path not in self._documents:
+            self._documents[path] = source.read(Path(path), self.shown(path))
+        document = self._documents[path]
+        return None if document.root is None or document.text.startswith("$ANSIBLE_VAULT") else document
+
+    def in_text(self, text: str) -> str:
+        """Return a message with the names that the user knows instead of absolute ones."""
+        for root, name in self._roots:
+            text = text.replace(f"{root}/", "" if str(name) == "." else f"{name}/")
+        return text
+
+
+def _read(path: Path, files: Files, vault_password_file: Path | None) -> Inventory:
+    from ansible.cli import CLI  # noqa: PLC0415
+    from ansible.inventory.manager import InventoryManager  # noqa: PLC0415
+    from ansible.parsing.dataloader import DataLoader  # noqa: PLC0415
+    from ansible.plugins.loader import init_plugin_loader  # noqa: PLC0415
+    from ansible.vars.hostvars import HostVars  # noqa: PLC0415
+    from ansible.vars.manager import VariableManager  # noqa: PLC0415
+
+    from ansible import constants  # noqa: PLC0415 - takes half a second: only where it is needed
+
+    with contextlib.suppress(Exception):
+        init_plugin_loader()
+    loader = DataLoader()
+    loader.set_basedir(str(path if path.is_dir() else path.parent))
+    passwords = [str(vault_password_file)] if vault_password_file else []
+    identities = list(constants.DEFAULT_VAULT_IDENTITY_LIST)
+    CLI.setup_vault_secrets(loader, identities, passwords, auto_prompt=False)
+    inventory = InventoryManager(loader=loader, sources=[str(path.absolute())])
+    variables = VariableManager(loader=loader, inventory=inventory)
+    HostVars(inventory=inventory, variable_manager=variables, loader=loader)
+    if not inventory._inventory.processed_sources:  # noqa: SLF001 - nothing public tells a source that failed
+        return Inventory()
+    templates = _Templates(loader, variables, files)
+    groups = {
+        name: tuple(host for host in inventory.hosts if host in members)
+        for name, members in ((name, set(hosts)) for name, hosts in inventory.get_groups_dict().items())
+    }
+    seen = dict(templates.described(inventory.hosts.values()))
+    idle = {} if seen else dict(templates.described(_probes(inventory.groups.values())))
+    return Inventory(groups, seen, idle)
+
+
+def _probes(groups: Any) -> Iterator[Any]:
+    """Yield a host for each group that is a member of that group alone and not of the inventory."""
+    from ansible.inventory.host import Host  # noqa: PLC0415 - as above
+
+    for group in groups:
+        probe = Host(group.name)
+        probe.add_group(group)
+        yield probe
+
+
+class _Templates:
+    """Evaluates what hosts see; equal values are one description."""
+
+    def __init__(self, loader: Any, variables: Any, files: Files) -> None:
+        self._loader = loader
+        self._variables = variables
+        self._files = files
+        self._known: list[Description] = []
+
+    def described(self, hosts: Any) -> Iterator[tuple[str, Description]]:
+        from ansible.template import Templar  # noqa: PLC0415 - as above
+
+        for host in hosts:
+            visible = self._variables.get_vars(host=host)
+            if VARIABLE not in visible:
+                continue
+            value = visible[VARIABLE]
+            try:
+                evaluated = Templar(loader=self._loader, variables=visible).template(value)
+                data = plain(evaluated)
+            except Exception as error:
+                raise TemplateError(host.name, value, error) from error
+            origins = Origins(evaluated, value, self._files.document, self._files.shown)
+            yield host.name, self._same(data, origins)
+
+    def _same(self, data: Any, origins: Origins) -> Description:
+        for known in self._known:
+            if known.data == data and known.locator.key(()) == origins.key(()):
+                return known
+        description = Description(data, origins, origins.findings(), origins.documents())
+        self._known.append(description)
+        return description
+
+
+class TemplateError(Exception):
+    """A description that Ansible cannot evaluate for a host."""
+
+    def __init__(self, host: str, value: Any, error: Exception) -> None:
+        super().__init__(str(error))
+        self.host = host
+        self.value = value
+        self.error = error
+
+
+def _refused(error: BaseException, files: Files) -> Finding:
+    if isinstance(error, TemplateError):
+        origins = Origins(error.value, error.value, files.document, files.shown)
+        message = f"Ansible cannot evaluate {VARIABLE} for '{error.host}': {_message(error.error, files)}"
+        return Finding(UNREADABLE_TEMPLATE, Severity.ERROR, (), message, place=origins.failing(error.error))
+    if isinstance(error, ImportError):
+        return _finding(UNREADABLE_INVENTORY, f"this inventory needs ansible-core: {error}")
+    finding = _finding(UNREADABLE_INVENTORY, f"Ansible cannot read the inventory: {_message(error, files)}")
+    place = Origins(None, None, files.document, files.shown).failing(error)
+    return Finding(finding.rule, finding.severity, (), finding.message, place=place)
+
+
+def _message(error: BaseException, files: Files) -> str:
+    """Return an Ansible error's own words, without the file excerpt that it adds."""
+    text = str(getattr(error, "message", None) or error)
+    return shortened(files.in_text(text).strip().rstrip("."), _LONGEST)
+
+
+def _warnings(said: str, files: Files) -> Iterator[Finding]:
+    """Yield a finding for each part of the inventory that Ansible could not parse and left out."""
+    for match in re.finditer(r"Unable to parse (\S.*?) as an inventory source", " ".join(said.split())):
+        yield _finding(
+            UNREADABLE_INVENTORY, f"Ansible cannot read {files.in_text(match[1] + '/').rstrip('/')} as an inventory"
+        )
+
+
+def _finding(rule: str, message: str) -> Finding:
+    return Finding(rule, Severity.ERROR, (), message)
