@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from lockstep.finding import Severity
-from lockstep.fleet.check import Loaded, check
+from lockstep.fleet.load import Loaded, check
 
 Subparsers = argparse._SubParsersAction  # noqa: SLF001 - argparse gives this type no public name
 
@@ -48,8 +47,3 @@ def checked(options: argparse.Namespace) -> Loaded:
     if loaded.findings:
         print(report(loaded, stream=sys.stderr), end="", file=sys.stderr)
     return loaded
-
-
-def has_errors(loaded: Loaded) -> bool:
-    """Return whether any finding is an error."""
-    return any(finding.severity is Severity.ERROR for finding in loaded.findings)

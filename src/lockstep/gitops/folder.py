@@ -29,9 +29,7 @@ def differences(folder: Path, manifests: Mapping[str, str]) -> list[Change]:
     Raises FolderError where the folder cannot be read.
     """
     present = _present(folder)
-    changes = [
-        Change(name, present.get(name), text) for name, text in manifests.items() if present.get(name) != text
-    ]
+    changes = [Change(name, present.get(name), text) for name, text in manifests.items() if present.get(name) != text]
     changes += [
         Change(name, text, None) for name, text in present.items() if name not in manifests and is_rendered(text)
     ]

@@ -6,12 +6,13 @@ The Jinja templates in `templates/` are the only place where a manifest is writt
 from __future__ import annotations
 
 import functools
-import json
+import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import jinja2
+import yaml
 
 from lockstep.fleet.plan import ClassPlan, Plan
 
@@ -56,7 +57,7 @@ def yaml_string(value: str) -> str:
     """Return a scalar that every YAML version reads as this text: plain where that is certain, else double-quoted."""
     if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
-    return json.dumps(value)
+    return str(yaml.safe_dump(value, default_style='"', width=math.inf)).rstrip("\n")
 
 
 def template_folder() -> Path:

@@ -12,7 +12,7 @@ from typing import Any
 
 from lockstep.catalog.builds import UnknownBuild, resolve
 from lockstep.catalog.compatibility import can_run
-from lockstep.fleet.plan import ClassPlan, Handler, Plan
+from lockstep.fleet.plan import ClassPlan, Handler, Plan, PoolPlan
 from lockstep.verify.observed import Manifest, Node
 
 WINDOWS_BUILD = "node.kubernetes.io/windows-build"
@@ -107,19 +107,25 @@ def _row(
     elif not there:
         problems.append(f'has no handler: no runtime for "{manifest.handler}" is configured')
     options = None
-    if pool in plan.pools and (handler := _planned(plan.pools[pool].containerd.handlers, item.handler)):
+    planned = plan.pools.get(pool) if pool else None
+    if planned and (handler := _planned(planned.containerd.handlers, item.handler)):
         wrong = _wrong_options(handler, tables.get(manifest.handler, {}))
         options = Count(_size(handler) - len(wrong), _size(handler))
         problems += [f"handler {manifest.handler}: {text}" for text in wrong if there]
     binding = [taint for taint in node.taints if taint.effect != "PreferNoSchedule"]
     refused = [taint for taint in binding if not any(entry.tolerates(taint) for entry in manifest.tolerations)]
     problems += [f"taint {taint} is not tolerated" for taint in refused]
-    if pool in plan.pools:
-        problems += _cannot_run(plan, item, node, pool)
+    if planned:
+        problems += _cannot_run(planned, item, node)
     return Row(
-        item.name, node.name, selected=True, handler_there=there, options=options,
-        taints=Count(len(binding) - len(refused), len(binding)), problems=tuple(problems),
-    )  # fmt: skip
+        class_name=item.name,
+        node=node.name,
+        selected=True,
+        handler_there=there,
+        options=options,
+        taints=Count(len(binding) - len(refused), len(binding)),
+        problems=tuple(problems),
+    )
 
 
 def _planned(handlers: Iterable[Handler], name: str) -> Handler | None:
@@ -141,10 +147,9 @@ def _wrong_options(handler: Handler, table: Mapping[str, Any]) -> list[str]:
     return wrong
 
 
-def _cannot_run(plan: Plan, item: ClassPlan, node: Node, pool: str) -> list[str]:
+def _cannot_run(planned: PoolPlan, item: ClassPlan, node: Node) -> list[str]:
     """Judge by the build that the node itself reports, not by the one it was described with."""
     label = node.labels.get(WINDOWS_BUILD, "")
-    planned = plan.pools[pool]
     try:
         host, guest = resolve(label), resolve(item.guest)
     except UnknownBuild:

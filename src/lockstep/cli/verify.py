@@ -1,0 +1,73 @@
+"""`lockstep verify`: prove that description, manifests and nodes agree."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from lockstep.cli.source import InputError, Subparsers, add_source, checked
+from lockstep.report.table import columns
+
+TIMEOUT_SECONDS = 30
+
+
+def add_parser(commands: Subparsers) -> None:
+    """Add the command's arguments."""
+    parser = commands.add_parser("verify", help="prove that description, manifests and nodes agree")
+    add_source(parser)
+    parser.add_argument("--manifests", type=Path, required=True, metavar="DIR", help="the rendered RuntimeClasses")
+    parser.add_argument(
+        "--nodes",
+        required=True,
+        metavar="FILE",
+        help="the nodes, as `kubectl get nodes -o json` prints them; - for standard input, or an http(s) address",
+    )
+    parser.add_argument(
+        "--observed",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="for each node <node>.toml, what `containerd config dump` prints (playbooks/verify.yml collects them)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the proof; the exit status is 1 where anything disagrees."""
+    from lockstep.containerd.errors import ContainerdConfigError  # noqa: PLC0415 - tomlkit is slow to import
+    from lockstep.containerd.view import inspect  # noqa: PLC0415
+    from lockstep.report.proof import proof  # noqa: PLC0415
+    from lockstep.verify.agreement import prove  # noqa: PLC0415
+    from lockstep.verify.observed import ObservationError, read_manifests, read_nodes  # noqa: PLC0415
+
+    loaded = checked(options)
+    if loaded.plan is None:
+        return 1
+    for folder in (options.manifests, options.observed):
+        if not folder.is_dir():
+            raise InputError(f"{folder} is not a folder")
+    try:
+        nodes = read_nodes(_text(options.nodes))
+        manifests = read_manifests(options.manifests)
+        effective = {path.stem: inspect(path.read_bytes()).handlers for path in options.observed.glob("*.toml")}
+    except (ObservationError, ContainerdConfigError) as error:
+        raise InputError(str(error)) from error
+    pool_of = {host: pool for pool, hosts in loaded.hosts.items() for host in hosts}
+    agreement = prove(loaded.plan, pool_of, manifests, nodes, effective)
+    print(proof(agreement, columns()), end="")
+    return 0 if agreement.agrees else 1
+
+
+def _text(source: str) -> str:
+    try:
+        if source == "-":
+            return sys.stdin.read()
+        if source.startswith(("http://", "https://")):
+            with urllib.request.urlopen(source, timeout=TIMEOUT_SECONDS) as reply:  # noqa: S310 - the scheme was checked
+                return str(reply.read().decode())
+        return Path(source).read_text(encoding="utf-8")
+    except (OSError, ValueError, urllib.error.URLError) as error:
+        raise InputError(f"cannot read the nodes from {source}: {error}") from error
