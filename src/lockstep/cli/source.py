@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TypeAlias
 
 from lockstep.fleet.load import Loaded, check
 
-Subparsers = argparse._SubParsersAction  # noqa: SLF001 - argparse gives this type no public name
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class InputError(Exception):
