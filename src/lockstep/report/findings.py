@@ -1,0 +1,126 @@
+"""Findings for people: the place, the lines around it, a caret, what was expected and what to do."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TextIO
+
+from lockstep.finding import Finding, Place, Severity
+from lockstep.fleet.load import Loaded, order
+
+WIDTH = 80
+_GUTTER = 4
+_CONTEXT = 30
+_RED, _YELLOW, _BOLD, _RESET = "\033[31m", "\033[33m", "\033[1m", "\033[0m"
+_COLOURS = {Severity.ERROR: _RED, Severity.WARNING: _YELLOW}
+
+
+def report(loaded: Loaded, *, stream: TextIO) -> str:
+    """Return everything that is wrong with a description, as text for `stream`, and a line that sums it up."""
+    blocks = [render(finding, loaded.sources, colour=wants_colour(stream)) for finding in loaded.findings]
+    return "\n".join([*blocks, summary(loaded)])
+
+
+def render_all(findings: Sequence[Finding], sources: Mapping[str, str], *, stream: TextIO) -> str:
+    """Return findings as text for `stream`, ordered by file, line, column and rule."""
+    colour = wants_colour(stream)
+    return "\n".join(render(finding, sources, colour=colour) for finding in sorted(findings, key=order))
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Return whether a stream shows colour: a terminal that can, and a user who did not forbid it (NO_COLOR)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def summary(loaded: Loaded) -> str:
+    """Return how many errors and warnings there are, and in what."""
+    errors = sum(finding.severity is Severity.ERROR for finding in loaded.findings)
+    warnings = len(loaded.findings) - errors
+    parts = [f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}"]
+    if loaded.sources:
+        parts.append(f"in {_counted(len(loaded.sources), 'file')}")
+    if loaded.pools or loaded.classes:
+        parts.append(f"({_counted(loaded.pools, 'pool')}, {_counted(loaded.classes, 'class', 'classes')})")
+    return " ".join(parts) + "\n"
+
+
+def render(finding: Finding, sources: Mapping[str, str], *, colour: bool = False) -> str:
+    """Return one finding as text: a headline, the lines around its place, hint and fix."""
+    paint = partial(_paint, on=colour)
+    weight = paint(finding.severity.value, _COLOURS[finding.severity])
+    first, *rest = _wrapped(f"{_head(finding)}{finding.severity.value} {finding.rule} {_printable(finding.message)}")
+    head = _head(finding)
+    lines = [paint(head, _BOLD) + weight + first[len(head) + len(finding.severity.value) :], *rest]
+    source = sources.get(finding.place.file) if finding.place else None
+    hint = _printable(finding.hint) if finding.hint else None
+    gutter = _GUTTER
+    if finding.place and source is not None:
+        gutter = max(_GUTTER, len(str(finding.place.line)))
+        shown, caret, column = _excerpt(source.split("\n"), finding.place, gutter)
+        beside = hint if hint and column + len(caret) + 1 + len(hint) <= WIDTH else None
+        marked = f"{' ' * gutter} | {' ' * (column - gutter - 3)}{paint(caret, _COLOURS[finding.severity])}"
+        lines += [*shown, f"{marked} {beside}" if beside else marked]
+        hint = None if beside else hint
+    for text in (hint, f"fix: {_printable(finding.fix)}" if finding.fix else None):
+        if text:
+            lines += [f"{' ' * gutter} | {line}" for line in textwrap.wrap(text, WIDTH - gutter - 3)]
+    return "\n".join(lines) + "\n"
+
+
+def _excerpt(lines: list[str], place: Place, gutter: int) -> tuple[list[str], str, int]:
+    """Return the numbered lines to show, the caret's text and the column it starts in."""
+    room = WIDTH - gutter - 3
+    line = lines[place.line - 1].rstrip("\r") if place.line <= len(lines) else ""
+    start = min(place.column - 1, len(line))
+    length = max(1, min(place.length, len(line) - start))
+    cut = max(0, start - (room - min(length, room - _CONTEXT) - _CONTEXT)) if _columns(line) > room else 0
+    before = "…" if cut else ""
+    shown = []
+    for number in (place.line - 1, place.line):
+        text = lines[number - 1].rstrip("\r") if 1 <= number <= len(lines) else ""
+        if number == place.line or text.strip():
+            shown.append(f"{number:>{gutter}} | {_cut(before + _printable(text[cut:]), room)}".rstrip())
+    indent = _columns(before + _printable(line[cut:start]))
+    caret = "^" * max(1, min(_columns(_printable(line[start : start + length])), room - indent))
+    return shown, caret, gutter + 3 + indent
+
+
+def _cut(text: str, room: int) -> str:
+    """Return text that fits, with … at its end where some of it is missing."""
+    if _columns(text) <= room:
+        return text
+    while _columns(text) > room - 1:
+        text = text[: -max(1, (_columns(text) - room) // 2)]
+    return f"{text}…"
+
+
+def _head(finding: Finding) -> str:
+    place = finding.place
+    return f"{_printable(place.file)}:{place.line}:{place.column}: " if place else ""
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _printable(text: str) -> str:
+    """Return text that cannot steer a terminal: one character for each of the original's."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "·" for c in text)
+
+
+def _columns(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def _counted(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def _paint(text: str, code: str, *, on: bool) -> str:
+    return f"{code}{text}{_RESET}" if on and text else text
