@@ -8,7 +8,7 @@ from ansible.errors import AnsibleActionFail
 
 try:
     from lockstep.ansible.action import NodeAction
-    from lockstep.ansible.containerd_config_info import read
+    from lockstep.ansible.containerd_config_info import read_configuration
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(
@@ -20,4 +20,4 @@ class ActionModule(NodeAction):
     """Reads containerd's configuration on a Windows node."""
 
     spec = argument_spec(module_file(__file__))
-    job = staticmethod(read)
+    job = staticmethod(read_configuration)

@@ -9,7 +9,7 @@ from ansible.errors import AnsibleActionFail
 
 try:
     from lockstep.ansible.action import JobAction
-    from lockstep.ansible.runtimeclass_manifests import write
+    from lockstep.ansible.runtimeclass_manifests import render_into_folder
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(
@@ -24,4 +24,4 @@ class ActionModule(JobAction):
 
     def work(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return what was written; the node of the task is not asked."""
-        return write(arguments, check_mode=self._task.check_mode)
+        return render_into_folder(arguments, check_mode=self._task.check_mode)

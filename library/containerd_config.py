@@ -10,9 +10,9 @@ short_description: Configures containerd on a Windows node
 description:
   - Merges handlers, the default handler and the pause image into C(config.toml), whatever is in it already. Everything that
     this module does not manage stays as it is, comments, order, line endings and byte order mark included.
-  - The service is restarted only if the file changed, and the task succeeds only if containerd comes up and lists every
-    handler. If it does not, the former file is put back, the service is restarted on it, and the task fails with
-    containerd's own words.
+  - The service is restarted only if the file changed. C(containerd.exe) has to accept the new file before the service is
+    touched, and the task succeeds only if the service then comes up and lists every handler. Otherwise the former file is
+    put back, the service runs on it again, and the task fails with the node's own words.
   - Files of version 2, 3 and 4 are read and edited in place. A new file has version 2 for containerd 1.x and 3 for 2.x.
   - A run that was interrupted, at whatever point, is completed by the next one.
 version_added: "0.1.0"
@@ -26,14 +26,14 @@ options:
   state:
     description:
       - V(present) puts what the other options say into the file.
-      - V(absent) takes the handlers, the default handler and the pause image that are named here out of the file.
+      - V(absent) takes the handlers that are named here out of the file, and the default handler and the pause image if the
+        file still has the ones that are named here. Keys that somebody else added to such a handler stay.
     type: str
     choices: [present, absent]
     default: present
   handlers:
     description:
       - The handlers, each stated in full. The filter P(lockstep_pool#filter) gives them from the description of the fleet.
-      - Required if O(state=present).
     type: list
     elements: dict
     default: []
@@ -43,7 +43,9 @@ options:
         type: str
         required: true
       isolation:
-        description: What the handler is for. It is written as the shim's option C(SandboxIsolation) by O(handlers[].options).
+        description:
+          - What the handler is for. It must agree with the option C(SandboxIsolation) in O(handlers[].options), which is what
+            the shim reads.
         type: str
         choices: [process, hyperv]
       runtime_type:
@@ -70,8 +72,8 @@ options:
   default_handler:
     description:
       - The handler of pods that name none. One of O(handlers), or one that the file has already.
+      - Left as it is if not given.
     type: str
-    default: runhcs-wcow-process
   pause_image:
     description:
       - The pause (sandbox) image. It must have a manifest for the node's Windows build.
@@ -185,6 +187,12 @@ version:
   returned: success
   type: str
   sample: 2.3.4
+steps:
+  description: What was done on the node, in order (in check mode, what would be). Empty if nothing was to be done.
+  returned: success
+  type: list
+  elements: str
+  sample: ['write C:\Program Files\containerd\config.toml', restart service containerd]
 restarted:
   description: Whether the service was restarted (in check mode, whether it would be).
   returned: success

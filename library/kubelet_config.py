@@ -26,7 +26,8 @@ options:
   state:
     description:
       - V(present) puts what the other options say into file and command line.
-      - V(absent) takes the fields, labels and flags that are named here out of them; values do not matter then.
+      - V(absent) takes the fields, labels and flags that are named here out of them; values do not matter then. kubelet has to
+        come up on what is left, or the task fails and everything stays.
     type: str
     choices: [present, absent]
     default: present
@@ -130,6 +131,12 @@ registered:
     - What can be known on the node is whether kubelet has its kubeconfig.
   returned: success
   type: bool
+steps:
+  description: What was done on the node, in order (in check mode, what would be). Empty if nothing was to be done.
+  returned: success
+  type: list
+  elements: str
+  sample: ['write C:\var\lib\kubelet\config.yaml', restart service kubelet]
 restarted:
   description: Whether the service was restarted (in check mode, whether it would be).
   returned: success

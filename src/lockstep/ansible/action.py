@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -10,6 +11,7 @@ from ansible.plugins.action import ActionBase
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.plain import to_plain
+from lockstep.node.session import Completed, Session
 
 
 class JobAction(ActionBase):  # type: ignore[misc]  # ansible-core has no type information, so its classes are Any
@@ -36,3 +38,23 @@ class JobAction(ActionBase):  # type: ignore[misc]  # ansible-core has no type i
     @abstractmethod
     def work(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return what the task returns for these arguments; raises TaskError."""
+
+
+class NodeAction(JobAction):
+    """An action that configures or reads the node of the task through the agent."""
+
+    job: Callable[..., dict[str, Any]]
+
+    def work(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what `job` returns for these arguments on this node."""
+        # Windows' become (runas) does not reach commands that an action plugin starts, so it would be ignored silently.
+        if self._task.become:
+            raise TaskError(
+                f"{self._task.action} does not support become",
+                {"do": "set become: false for this task, and connect as an administrator of the node"},
+            )
+        return type(self).job(Session(self._execute), arguments, check_mode=self._task.check_mode)
+
+    def _execute(self, command: str, standard_input: bytes) -> Completed:
+        completed = self._low_level_execute_command(command, sudoable=False, in_data=standard_input)
+        return Completed(int(completed["rc"]), str(completed["stdout"]), str(completed["stderr"]))

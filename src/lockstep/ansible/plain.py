@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 
 def to_plain(value: Any) -> Any:
-    """Return the same value made of dict, list, str, int, float, bool and None only; dates become ISO 8601 text.
+    """Return the same value made of dict, list, str, int, float, bool, date, datetime and None only.
 
-    Raises TypeError for anything that JSON has no form for.
+    A date stays one, so that whoever wanted text can refuse it. Raises TypeError for anything else.
     """
     match value:
         case None | bool():
@@ -21,11 +21,13 @@ def to_plain(value: Any) -> Any:
             return int.__int__(value)
         case float():
             return float.__float__(value)
+        case datetime():
+            return datetime.combine(value.date(), value.timetz())
         case date():
-            return value.isoformat()
+            return date.fromordinal(value.toordinal())
         case Mapping():
             return {to_plain(key): to_plain(item) for key, item in value.items()}
         case Sequence() | Set() if not isinstance(value, bytes):
             return [to_plain(item) for item in value]
         case _:
-            raise TypeError(f"a value of type {type(value).__name__} cannot be given to a node")
+            raise TypeError(f"a value of type {type(value).__name__} is of no use here: expected text, numbers, true, false, lists and mappings")

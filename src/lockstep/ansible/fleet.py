@@ -1,0 +1,80 @@
+"""Plans for Ansible: from the value of `lockstep_fleet`, as Ansible evaluated it, to the plan as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from lockstep.ansible.plain import to_plain
+from lockstep.finding import Finding, Severity
+from lockstep.fleet.load import check_data
+from lockstep.fleet.plan import Plan, PoolPlan, pool_to_data, to_data
+
+
+class FleetError(Exception):
+    """A fleet that cannot be, or has no pool for a host: the text says everything that is wrong, and what to do."""
+
+
+def fleet_plan(fleet: Any) -> dict[str, Any]:
+    """Return the plan of a fleet as data: `pools` and `classes` by name. Raises FleetError."""
+    return to_data(plan_of(fleet))
+
+
+def pool_plan(fleet: Any, groups: Iterable[str]) -> dict[str, Any]:
+    """Return the plan of the pool that a host in these inventory groups belongs to, as data.
+
+    Raises FleetError for a fleet that cannot be, and unless the host is in the group of exactly one pool.
+    """
+    plan, names = plan_of(fleet), to_plain(groups)
+    pools = [pool for pool in plan.pools.values() if pool.group in names]
+    if len(pools) != 1:
+        raise FleetError(_no_single_pool(plan, pools, names))
+    return pool_to_data(pools[0])
+
+
+def plan_of(fleet: Any) -> Plan:
+    """Return the plan of a fleet; the same content is derived once in a process. Raises FleetError."""
+    return _plan(_ByContent(to_plain(fleet)))
+
+
+class _ByContent:
+    """Plain data as a key: equal where every value is, types included."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self._text = repr(data)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByContent) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+@lru_cache(maxsize=8)
+def _plan(fleet: _ByContent) -> Plan:
+    loaded = check_data(fleet.data)
+    if loaded.plan is None:
+        raise FleetError(_described(loaded.findings))
+    return loaded.plan
+
+
+def _described(findings: Iterable[Finding]) -> str:
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    return "\n".join(["lockstep_fleet cannot be:", *(line for finding in errors for line in _lines(finding))])
+
+
+def _lines(finding: Finding) -> list[str]:
+    where = ".".join(str(part) for part in ("lockstep_fleet", *finding.path))
+    lines = [f"  {where}: {finding.message} ({finding.rule})"]
+    lines += [f"      {text}" for text in (finding.hint, f"fix: {finding.fix}" if finding.fix else None) if text]
+    return lines
+
+
+def _no_single_pool(plan: Plan, found: list[PoolPlan], groups: Mapping[str, Any]) -> str:
+    if found:
+        names = " and ".join(f"{pool.name} (group {pool.group})" for pool in found)
+        return f"this host is in the groups of {len(found)} pools, {names}: leave it in one of them"
+    wanted = ", ".join(dict.fromkeys(pool.group for pool in plan.pools.values()))
+    return f"this host is in no pool: put it into one of the inventory groups {wanted} (it is in {', '.join(groups)})"

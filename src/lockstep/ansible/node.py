@@ -1,0 +1,169 @@
+"""What the jobs know of a node, and how its errors become a task's."""
+
+from __future__ import annotations
+
+import ntpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lockstep.ansible.errors import TaskError
+from lockstep.node.errors import AgentError, NodeError
+from lockstep.node.operations import Operation, Result
+from lockstep.node.session import Applied, Session
+
+_RELEASE = re.compile(r"\bv?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """Which Windows a node is."""
+
+    name: str
+    build: str
+    product: str
+
+    @classmethod
+    def of(cls, result: Result) -> System:
+        """Return what a `system.read` found."""
+        return cls(result["computer_name"], result["build"], result["product"])
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.product}, {self.build})"
+
+    def data(self) -> dict[str, str]:
+        """Return what a task returns of it."""
+        return {"name": self.name, "build": self.build, "product": self.product}
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service as Windows has it; `state` and the command line are empty where it is not registered."""
+
+    name: str
+    exists: bool
+    state: str = ""
+    start_type: str = ""
+    binary_path: str = ""
+
+    @classmethod
+    def of(cls, name: str, result: Result) -> Service:
+        """Return what a `service.read` found."""
+        texts = {key: str(result.get(key, "")) for key in ("state", "start_type", "binary_path")}
+        return cls(name, bool(result["exists"]), **texts)
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs."""
+        return self.state == "running"
+
+    def data(self) -> dict[str, Any]:
+        """Return what a task returns of it."""
+        if not self.exists:
+            return {"name": self.name, "exists": False}
+        texts = {key: getattr(self, key) for key in ("state", "start_type", "binary_path")}
+        return {"name": self.name, "exists": True, **texts}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation of an apply, and what people call it: `restart service containerd`."""
+
+    label: str
+    operation: Operation
+
+
+def release_of(result: Result) -> str | None:
+    """Return the release that a program's `--version` tells (`2.3.4`), or None where it tells none.
+
+    containerd prints `containerd github.com/containerd/containerd/v2 v2.3.4 <commit>`, kubelet `Kubernetes v1.36.1`.
+    """
+    match = _RELEASE.search(result.get("stdout", "")) if result["found"] else None
+    return match[1] if match else None
+
+
+def same_path(one: str, other: str) -> bool:
+    """Return whether two Windows paths are one file's, as far as the text tells."""
+    return ntpath.normcase(ntpath.normpath(one)) == ntpath.normcase(ntpath.normpath(other))
+
+
+def file_diff(path: str, before: str, after: str) -> dict[str, str]:
+    """Return one entry of a task's `diff`."""
+    return {"before": before, "after": after, "before_header": path, "after_header": path}
+
+
+def read(session: Session, operations: Sequence[Operation]) -> list[Result]:
+    """Return one result an operation. Raises TaskError where the node does not answer, or refuses one of them."""
+    try:
+        return session.read(operations)
+    except NodeError as error:
+        what = " ".join(part for part in (error.operation, error.subject) if part)
+        raise TaskError(f"the node cannot be read, so nothing was done: {what}", {"it said": error.message}) from error
+    except AgentError as error:
+        raise TaskError(str(error)) from error
+
+
+def apply(session: Session, transaction: str, steps: Sequence[Step], system: System, subject: str) -> Applied:
+    """Do all steps or none, for the sake of `subject` (`containerd`).
+
+    Raises TaskError that names the step which failed, the node's own words, and what is left.
+    """
+    try:
+        return session.apply(transaction, [step.operation for step in steps])
+    except NodeError as error:
+        raise _failure(error, steps, system, subject) from error
+    except AgentError as error:
+        facts = {"node": str(system), "do": "run again: whatever was left half done is completed then"}
+        raise TaskError(str(error), facts) from error
+
+
+def _failure(error: NodeError, steps: Sequence[Step], system: System, subject: str) -> TaskError:
+    facts = {"node": str(system), "step": _step(error, steps)}
+    facts["it said"] = "\n".join(part for part in (error.message, error.output) if part)
+    facts["file"] = "\n".join(
+        f"{path.removesuffix('.rejected')} (restored; the rejected one is {ntpath.basename(path)})"
+        for path in error.rejected
+    )
+    facts["left"] = "\n".join(error.rollback_errors)
+    facts["do"] = _advice(error)
+    return TaskError(_summary(error, subject), facts, {"rolled_back": bool(error.rolled_back)})
+
+
+def _summary(error: NodeError, subject: str) -> str:
+    if error.code == "conflict":
+        return f"somebody else changed {error.subject} while this task ran, so it was left alone"
+    if not error.rolled_back:
+        return f"{subject} could not be configured, and not everything is as it was before"
+    if error.code in {"service_failed", "timeout", "check_failed"}:
+        return f"{subject} did not come up with the new configuration, so the old one is back"
+    return f"{subject} could not be configured, and everything is as it was before"
+
+
+def _step(error: NodeError, steps: Sequence[Step]) -> str:
+    if error.step is None:
+        return ""
+    outcome = {
+        "service_failed": "stopped again" if error.after_seconds else "did not start",
+        "timeout": "was not up in time",
+        "check_failed": "never gave what it should",
+    }.get(error.code, error.code.replace("_", " "))
+    if error.after_seconds:
+        outcome += f" after {error.after_seconds:.1f} s"
+    if error.exit_code is not None:
+        outcome += f", exit code {error.exit_code}"
+    return f"{error.step + 1} of {len(steps)}, {steps[error.step].label}: {outcome}"
+
+
+def _advice(error: NodeError) -> str:
+    if error.code == "conflict":
+        return "run again: the change is merged into what is there now"
+    if error.code == "denied":
+        return "connect as an administrator of the node"
+    if error.code == "in_use":
+        return "find out which process holds the file open, then run again"
+    if not error.rolled_back:
+        return "remove the cause, then run again: that settles what is left"
+    if error.rejected:
+        return "run with --check --diff to see what would change; the rejected file on the node has the line that it names"
+    return "remove the cause, then run again"
