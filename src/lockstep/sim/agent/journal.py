@@ -1,0 +1,92 @@
+"""The transaction's journal: what was there before, as a file on the node."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from lockstep.sim.agent.failure import Failure
+from lockstep.sim.agent.files import MIDDLE, NEW, Files
+
+FOLDER = "C:\\ProgramData\\lockstep\\transactions"
+
+
+@dataclass(slots=True)
+class Step:
+    """The former state of one thing that the transaction changes. `touched` is not on the disk: steps found there are touched."""
+
+    kind: str
+    name: str
+    existed: bool = False
+    backup: bool = False
+    former: str = ""
+    running: bool = False
+    dependents: list[str] = field(default_factory=list)
+    seconds: float = 0
+    settle: float = 0
+    touched: bool = False
+
+    def data(self) -> dict[str, Any]:
+        """As the journal has it, for its kind."""
+        keys = {
+            "file": ("existed", "backup"),
+            "definition": ("former",),
+            "restart": ("running", "dependents", "seconds", "settle"),
+        }[self.kind]
+        values = asdict(self)
+        return {"kind": self.kind, "name": self.name, **{key: values[key] for key in keys}}
+
+
+@dataclass(slots=True)
+class Journal:
+    """`applying`: not decided yet. `committed`: only files that are no longer needed are left to remove."""
+
+    path: str
+    phase: str = "applying"
+    time: str = ""
+    steps: list[Step] = field(default_factory=list)
+
+    def find(self, kind: str, name: str) -> Step | None:
+        """Return the step about this thing; PowerShell compares names whatever their case."""
+        return next((step for step in self.steps if step.kind == kind and step.name.lower() == name.lower()), None)
+
+
+def journal_path(name: str) -> str:
+    """Where the journal of a transaction is."""
+    return f"{FOLDER}\\{name}.json"
+
+
+def pending(files: Files, name: str) -> bool:
+    """Whether a journal, or a half-written one, is left."""
+    path = journal_path(name)
+    return files.disk.exists(path) or files.disk.exists(path + NEW)
+
+
+def read_journal(files: Files, path: str) -> Journal | None:
+    """Return the journal that an interrupted apply left; raises Failure where it cannot be understood."""
+    files.settle_exchange(path, MIDDLE)
+    data = files.read(path)
+    if data is None:
+        return None
+    try:
+        document = json.loads(data.decode("ascii"))
+        if document["contract"] != 1 or not document["phase"]:
+            raise ValueError("it is of another contract")
+        steps = [Step(**step, touched=True) for step in document["steps"]]
+        return Journal(path, document["phase"], document["time"], steps)
+    except (ValueError, KeyError, TypeError) as error:
+        raise Failure("io", f"{path} cannot be understood ({error}): look at it and remove it.") from None
+
+
+def write_journal(files: Files, journal: Journal) -> None:
+    """Put the journal on the disk, flushed and in one piece."""
+    document = {
+        "contract": 1,
+        "phase": journal.phase,
+        "time": journal.time,
+        "steps": [step.data() for step in journal.steps],
+    }
+    files.write_beside(journal.path, json.dumps(document).encode("ascii"))
+    files.move_over(journal.path + NEW, journal.path, journal.path + MIDDLE)
+    files.remove(journal.path + MIDDLE)

@@ -1,0 +1,71 @@
+"""Restarting services as the agent does: dependents stopped first, then waited for, then watched until they have settled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lockstep.sim.agent.failure import Failure
+from lockstep.sim.services import Services, StartFailed
+
+
+def restart(
+    services: Services, name: str, dependents: list[str], seconds: float, settle: float, *, force: bool = False
+) -> dict[str, Any]:
+    """Restart a service and what depends on it: `process_id` and `restarted_dependents`; raises Failure.
+
+    `dependents` are started too, running or not: an interrupted restart had stopped them. `force` ends what does not stop.
+    """
+    service = services.get(name)
+    if service is None:
+        raise Failure("missing", f"There is no service {name}.")
+    named = [other.lower() for other in dependents]
+    stopping = services.dependents(name)
+    stopping += [other for other in services.all_dependents(name) if other.lower() in named and other not in stopping]
+    for other in stopping:
+        stop(services, other, seconds, force=force)
+    stop(services, name, seconds, force=force)
+    process_id = start(services, name, seconds, settle)
+    for other in reversed(stopping):
+        dependent = services.get(other)
+        if dependent is not None and dependent.state == "stopped":
+            start(services, other, seconds, 0)
+    return {"process_id": process_id, "restarted_dependents": stopping}
+
+
+def stop(services: Services, name: str, seconds: float, *, force: bool = False) -> None:
+    """Stop a service; one that is still starting is waited for, and ended by force only where `force` says so."""
+    state = services.wait(name, ("running", "stopped", "paused"), seconds)
+    if state == "stopped":
+        return
+    if state == "running" or force:
+        services.stop(name)
+        return
+    raise Failure("timeout", f"{name} did not stop within {seconds:g} s: it is {state}.")
+
+
+def start(services: Services, name: str, seconds: float, settle: float) -> int:
+    """Start a service, wait until it runs and has stayed up; its process id. Raises Failure."""
+    try:
+        services.start(name)
+    except StartFailed as error:
+        raise _failed(services, name, f"did not start: {error.words}", None) from None
+    state = services.wait(name, ("running", "stopped"), seconds)
+    if state == "stopped":
+        raise _failed(services, name, "did not start: it stopped", None)
+    if state != "running":
+        raise Failure("timeout", f"{name} did not come up within {seconds:g} s: it is {state}.")
+    began = services.now()
+    if services.wait(name, ("stopped",), settle) == "stopped":
+        up = services.now() - began
+        raise _failed(services, name, f"stopped {up:.1f} s after it had started", up)
+    service = services.get(name)
+    return service.process_id if service is not None else 0
+
+
+def _failed(services: Services, name: str, what: str, after: float | None) -> Failure:
+    service = services.get(name)
+    code = service.exit_code if service is not None else 0
+    more: dict[str, Any] = {"exit_code": code}
+    if after is not None:
+        more["after_seconds"] = round(after, 1)
+    return Failure("service_failed", f"{name} {what}, with exit code {code}.", **more)

@@ -1,0 +1,1 @@
+"""containerd as it behaves on Windows, by version: what it reads from config.toml, refuses, ignores and then lists."""

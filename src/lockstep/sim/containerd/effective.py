@@ -1,0 +1,241 @@
+"""What a containerd has after reading its configuration: its handlers, its pause image, and whether CRI came up.
+
+Sources: containerd v1.7.29 pkg/cri/config (DefaultConfig, ValidatePluginConfig); v2.3.4 internal/cri/config (DefaultRuntimeConfig,
+DefaultImageConfig, ValidateRuntimeConfig, ValidateImageConfig), plugins/cri; decoding by pelletier/go-toml v1 and v2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lockstep.sim.containerd.loader import ConfigError, Loaded, deep_merge
+from lockstep.sim.containerd.release import CRI_V2, IMAGES_V3, RUNTIME_V3, Release, section
+
+Schema = Any
+_CNI = "C:\\Program Files\\containerd\\cni"
+_SNAPSHOTTERS = ("windows", "windows-lcow", "cimfs", "blockcim")
+"""Source: containerd cmd/containerd/builtins/builtins_windows.go, plugins/snapshots/{windows,lcow}."""
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (int,),
+    "string": (str,),
+    "strings": (list,),
+    "table": (dict,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """The state of a containerd that is up.
+
+    `config` is what `config dump` prints, `warnings` the lines it logged, `cri_error` why CRI is not there (None: it is).
+    """
+
+    config: Mapping[str, Any]
+    handlers: Mapping[str, Mapping[str, Any]]
+    default_handler: str
+    pause_image: str
+    warnings: tuple[str, ...]
+    cri_error: str | None
+
+
+def effective(release: Release, loaded: Loaded) -> Effective:
+    """Return what a release makes of its configuration; raises ConfigError where containerd does not start on it."""
+    warnings = list(loaded.warnings)
+    plugins = dict(loaded.data.get("plugins", {}))
+    if release.major == 1:
+        own = CRI_V2 if loaded.data["version"] > 1 else "cri"
+        cri = _decode(release, "cri", own, plugins.get(own, {}), _defaults_v2(release), warnings)
+        plugins.pop(own, None)
+        plugins[CRI_V2] = cri
+        runtime, images = cri, {**cri, "pinned_images": {"sandbox": cri["sandbox_image"]}}
+        names = {CRI_V2: "invalid plugin config"}
+    else:
+        runtime = _decode(
+            release, "runtime", RUNTIME_V3, plugins.get(RUNTIME_V3, {}), _runtime_defaults(release), warnings
+        )
+        images = _decode(release, "images", IMAGES_V3, plugins.get(IMAGES_V3, {}), _images_defaults(release), warnings)
+        server = _decode(release, "server", CRI_V2, plugins.get(CRI_V2, {}), _SERVER_DEFAULTS, warnings)
+        plugins |= {RUNTIME_V3: runtime, IMAGES_V3: images, CRI_V2: server}
+        names = {RUNTIME_V3: "invalid plugin config", IMAGES_V3: "invalid cri image config", CRI_V2: ""}
+    error = _cri_error(release, runtime, images)
+    disabled = [name for name in loaded.data.get("disabled_plugins", []) if name in names]
+    if disabled:
+        error = f"plugin {disabled[0]} is disabled"
+    elif error is not None:
+        warnings.append(f"failed to load plugin: {error}")
+        required = [name for name in loaded.data.get("required_plugins", []) if name in names]
+        if required:
+            raise ConfigError(f"load required plugin {required[0]}: {error}")
+    config = {**loaded.data, "version": 2 if release.major == 1 else release.config_version, "plugins": plugins}
+    if release.imports_by_default:
+        config["imports"] = [release.imports_by_default, *loaded.data.get("imports", [])]
+    return Effective(
+        config=config,
+        handlers=_with_sandboxer(release, runtime["containerd"]["runtimes"]),
+        default_handler=runtime["containerd"]["default_runtime_name"],
+        pause_image=images["pinned_images"].get("sandbox", ""),
+        warnings=tuple(warnings),
+        cri_error=error,
+    )
+
+
+def _defaults_v2(release: Release) -> dict[str, Any]:
+    return {
+        "containerd": {
+            "snapshotter": "windows",
+            "default_runtime_name": release.facts.default_handler,
+            "runtimes": release.default_handlers(),
+        },
+        "cni": {"bin_dir": f"{_CNI}\\bin", "conf_dir": f"{_CNI}\\conf", "max_conf_num": 1, "conf_template": ""},
+        "sandbox_image": release.facts.default_pause,
+        **_SERVER_DEFAULTS,
+        "stats_collect_period": 10,
+        "max_container_log_line_size": 16384,
+        "max_concurrent_downloads": 3,
+        "image_decryption": {"key_model": "node"},
+        "registry": {"config_path": ""},
+    }
+
+
+def _runtime_defaults(release: Release) -> dict[str, Any]:
+    binaries = (
+        {"bin_dirs": [f"{_CNI}\\bin"]} if release.facts.cni_bin_key == "bin_dirs" else {"bin_dir": f"{_CNI}\\bin"}
+    )
+    return {
+        "containerd": {"default_runtime_name": release.facts.default_handler, "runtimes": release.default_handlers()},
+        "cni": {**binaries, "conf_dir": f"{_CNI}\\conf", "max_conf_num": 1, "conf_template": ""},
+        "max_container_log_line_size": 16384,
+        "drain_exec_sync_io_timeout": "0s",
+    }
+
+
+def _images_defaults(release: Release) -> dict[str, Any]:
+    return {
+        "snapshotter": "windows",
+        "stats_collect_period": 10,
+        "max_concurrent_downloads": 3,
+        "image_decryption": {"key_model": "node"},
+        "pinned_images": {"sandbox": release.facts.default_pause},
+        "registry": {"config_path": ""},
+        "image_pull_progress_timeout": "5m0s",
+    }
+
+
+_SERVER_DEFAULTS: Mapping[str, Any] = {
+    "disable_tcp_service": True,
+    "stream_server_address": "127.0.0.1",
+    "stream_server_port": "0",
+    "stream_idle_timeout": "4h0m0s",
+    "enable_tls_streaming": False,
+}
+
+
+@cache
+def _keys() -> Mapping[str, Schema]:
+    loaded: Mapping[str, Schema] = yaml.safe_load(Path(__file__).with_name("cri-keys.yaml").read_bytes())
+    return loaded
+
+
+def _decode(
+    release: Release, keys: str, plugin: str, value: Any, defaults: Mapping[str, Any], warnings: list[str]
+) -> dict[str, Any]:
+    """Return a plugin's section over its defaults, without the keys that this release does not know."""
+    if not isinstance(value, dict):
+        raise ConfigError(f"toml: cannot decode TOML value into plugin {plugin}")
+    unknown: list[str] = []
+    known = _known(release, _keys()[keys], value, (), unknown)
+    if release.major > 1:
+        warnings += [f'Ignoring unknown key in TOML for plugin key="{key}" plugin={plugin}' for key in unknown]
+    merged: dict[str, Any] = _over(release, _keys()[keys], defaults, known)
+    return merged
+
+
+def _known(release: Release, schema: Schema, value: Any, path: tuple[str, ...], unknown: list[str]) -> Any:
+    """Return the part of a value that a schema knows; what it does not know is named in `unknown`. Raises ConfigError for a type."""
+    if schema == "handler":
+        schema = {key: facts.type for key, facts in release.facts.handler_keys.items()}
+    if isinstance(schema, str):
+        if schema != "any" and (not isinstance(value, _TYPES[schema]) or (schema == "int" and isinstance(value, bool))):
+            raise ConfigError(f"toml: cannot decode TOML value of {'.'.join(path)} into a Go value of type {schema}")
+        return value
+    if not isinstance(value, dict):
+        raise ConfigError(f"toml: cannot decode TOML value of {'.'.join(path)} into a Go struct")
+    if "*" in schema:
+        return {key: _known(release, schema["*"], item, (*path, key), unknown) for key, item in value.items()}
+    found = {}
+    for key, item in value.items():
+        # go-toml v2 finds a field whatever the key's case; v1 takes the tag as it is.
+        name = key if release.major == 1 else next((name for name in schema if name.lower() == key.lower()), key)
+        entry = schema.get(name)
+        if isinstance(entry, dict) and isinstance(entry.get("type"), str):
+            there = _number(entry.get("since", "0.0")) <= release.minor < _number(entry.get("until", "99.0"))
+            entry = entry["type"] if there else None
+        if entry is None:
+            unknown.append(" ".join((*path, key)))
+        else:
+            found[name] = _known(release, entry, item, (*path, key), unknown)
+    return found
+
+
+def _over(release: Release, schema: Schema, base: Any, value: Any) -> Any:
+    """Return a decoded value over a default. 1.x (go-toml v1) makes a new map where the file has one; 2.x fills the default map."""
+    if isinstance(schema, Mapping) and "*" not in schema:
+        merged = dict(base)
+        for key, item in value.items():
+            merged[key] = _over(release, schema.get(key), base[key], item) if key in base else item
+        return merged
+    if release.major > 1 and isinstance(base, dict) and isinstance(value, dict):
+        return deep_merge(base, value)
+    return value
+
+
+def _cri_error(release: Release, runtime: Mapping[str, Any], images: Mapping[str, Any]) -> str | None:
+    """Why CRI does not come up on a configuration that containerd itself starts with."""
+    containerd, cni = runtime["containerd"], runtime["cni"]
+    default = containerd["default_runtime_name"]
+    if not default:
+        return "invalid plugin config: `default_runtime_name` is empty"
+    if default not in containerd["runtimes"]:
+        return (
+            "invalid plugin config: no corresponding runtime configured in `containerd.runtimes` for `containerd` "
+            f'`default_runtime_name = "{default}"'
+        )
+    own_default = [f"{_CNI}\\bin"]
+    if release.facts.cni_bin_key == "bin_dirs" and cni.get("bin_dir") and cni.get("bin_dirs") not in ([], own_default):
+        return "invalid plugin config: `cni.bin_dir` and `cni.bin_dirs` cannot be set at the same time"
+    for handler in containerd["runtimes"].values():
+        everything = handler.get("privileged_without_host_devices_all_devices_allowed")
+        if everything and not handler.get("privileged_without_host_devices"):
+            return (
+                "invalid plugin config: `privileged_without_host_devices_all_devices_allowed` requires "
+                "`privileged_without_host_devices` to be enabled"
+            )
+        if handler.get("io_type", "fifo") not in ("fifo", "streaming"):
+            return "invalid plugin config: `io_type` can only be `streaming` or `named_pipe`"
+    registry = section(images, "registry")
+    if registry.get("mirrors") and registry.get("config_path"):
+        return "invalid cri image config: `mirrors` cannot be set when `config_path` is provided"
+    snapshotter = images["snapshotter"] if release.major > 1 else containerd["snapshotter"]
+    if snapshotter not in _SNAPSHOTTERS:
+        return f'failed to find snapshotter "{snapshotter}"'
+    return None
+
+
+def _with_sandboxer(release: Release, runtimes: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the handlers as CRI has them after its checks: an empty sandboxer means podsandbox."""
+    key = "sandboxer" if release.major > 1 else "sandbox_mode"
+    if key not in release.facts.handler_keys:
+        return {name: dict(handler) for name, handler in runtimes.items()}
+    return {name: {**handler, key: handler.get(key) or "podsandbox"} for name, handler in runtimes.items()}
+
+
+def _number(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")
+    return int(major), int(minor)

@@ -1,0 +1,189 @@
+"""A node's drives: Windows paths on a folder of this machine, one folder a drive letter.
+
+Names are found whatever their case, as on NTFS. Every change is a counted micro-step, so that power can be lost before, in the
+middle of, and after it. The words of errors are those of .NET's System.IO.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from lockstep.sim.faults import Faults
+from lockstep.sim.steps import Steps
+
+_FULL_PATH = re.compile(r"^[A-Za-z]:[\\/]")
+_FORBIDDEN = re.compile(r'[<>"|?*\x00-\x1f]')
+
+
+class DiskError(Exception):
+    """Windows refuses a file operation: `code` is the contract's (`denied`, `in_use`, `is_directory`, `missing`, `io`)."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Disk:
+    """The drives of one node."""
+
+    def __init__(self, root: Path, faults: Faults, steps: Steps) -> None:
+        self._root = root
+        self._faults = faults
+        self._step = steps
+
+    def locate(self, path: str) -> Path:
+        """Where a Windows path lies on this machine, with the case of what is there; the file need not exist.
+
+        Raises DiskError where the path is no full path with a drive of this node.
+        """
+        clean = ntpath.normpath(path.replace("/", "\\"))
+        drive, rest = ntpath.splitdrive(clean)
+        if not _FULL_PATH.match(clean) or _FORBIDDEN.search(rest) or ":" in rest:
+            raise DiskError("io", f"The given path's format is not supported: {path}")
+        place = self._root / drive[0].upper()
+        if not place.is_dir():
+            raise DiskError("io", f"Could not find a part of the path '{path}'.")
+        for part in (part for part in rest.split("\\") if part):
+            place = _child(place, part)
+        return place
+
+    def exists(self, path: str) -> bool:
+        """Whether a file (not a folder) is there."""
+        return self.locate(path).is_file()
+
+    def is_folder(self, path: str) -> bool:
+        """Whether a folder is there."""
+        return self.locate(path).is_dir()
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's bytes, None where there is no file; raises DiskError."""
+        place = self.locate(path)
+        if place.is_dir():
+            raise DiskError("is_directory", f"Access to the path '{path}' is denied: it is a folder.")
+        self._allow(path)
+        try:
+            return place.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except PermissionError:
+            raise _denied(path) from None
+
+    def text(self, path: str) -> str | None:
+        """Return a file as text, None where there is none or it cannot be read."""
+        try:
+            data = self.read(path)
+        except DiskError:
+            return None
+        return None if data is None else data.decode("utf-8-sig", "replace")
+
+    def listing(self, folder: str, pattern: str = "*") -> list[str]:
+        """Full Windows paths of the files in a folder whose names match, sorted; nothing where there is no folder."""
+        place = self.locate(folder)
+        if not place.is_dir():
+            return []
+        names = sorted(entry.name for entry in place.iterdir() if entry.is_file())
+        return [ntpath.join(folder, name) for name in names if fnmatchcase(name.lower(), pattern.lower())]
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder and its parents."""
+        place = self.locate(path)
+        if place.is_dir():
+            return
+        self._step(f"make folder {path}")
+        with _words(path):
+            place.mkdir(parents=True, exist_ok=True)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file in place, not atomically: power can be lost with half of it written."""
+        place = self.locate(path)
+        if place.is_dir():
+            raise DiskError("is_directory", f"Access to the path '{path}' is denied: it is a folder.")
+        self._allow(path)
+        self._step(f"write {path}: begin")
+        with _words(path), place.open("wb") as file:
+            file.write(data[: len(data) // 2])
+            file.flush()
+            self._step(f"write {path}: half")
+            file.write(data[len(data) // 2 :])
+        self._step(f"write {path}: flushed")
+
+    def replace(self, new: str, target: str, old: str) -> None:
+        """Put `new` in the place of `target` and keep that as `old`, as [IO.File]::Replace does.
+
+        Power can be lost between its two renames: ReplaceFile promises no more. Source: Microsoft Learn, ReplaceFileW,
+        ERROR_UNABLE_TO_MOVE_REPLACEMENT_2.
+        """
+        for path in (new, target, old):
+            self._allow(path)
+        self._step(f"replace {target}: begin")
+        with _words(target):
+            os.replace(self.locate(target), self.locate(old))
+            self._step(f"replace {target}: the old file has its other name, the new one has not")
+            os.replace(self.locate(new), self.locate(target))
+
+    def move(self, source: str, target: str) -> None:
+        """Rename a file; what has the new name is replaced."""
+        self._allow(source)
+        self._allow(target)
+        self._step(f"move {source} to {target}")
+        with _words(source):
+            os.replace(self.locate(source), self.locate(target))
+
+    def delete(self, path: str) -> None:
+        """Remove a file where it is there."""
+        place = self.locate(path)
+        if not place.is_file():
+            return
+        self._allow(path)
+        self._step(f"delete {path}")
+        with _words(path):
+            place.unlink()
+
+    def append(self, path: str, text: str) -> None:
+        """Add to a log file. What programs log is no micro-step: no promise rests on it."""
+        place = self.locate(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("a", encoding="utf-8", newline="") as file:
+            file.write(text)
+
+    def _allow(self, path: str) -> None:
+        if self._faults.holds("denied", path):
+            raise _denied(path)
+        if self._faults.holds("in_use", path):
+            raise DiskError(
+                "in_use", f"The process cannot access the file '{path}' because it is being used by another process."
+            )
+
+
+def _child(folder: Path, name: str) -> Path:
+    exact = folder / name
+    if exact.exists() or not folder.is_dir():
+        return exact
+    wanted = name.casefold()
+    return next((entry for entry in folder.iterdir() if entry.name.casefold() == wanted), exact)
+
+
+def _denied(path: str) -> DiskError:
+    return DiskError("denied", f"Access to the path '{path}' is denied.")
+
+
+@contextmanager
+def _words(path: str) -> Iterator[None]:
+    """Turn this machine's errors into Windows' words."""
+    try:
+        yield
+    except PermissionError:
+        raise _denied(path) from None
+    except FileNotFoundError:
+        raise DiskError("io", f"Could not find a part of the path '{path}'.") from None
+    except (IsADirectoryError, NotADirectoryError):
+        raise DiskError("is_directory", f"Access to the path '{path}' is denied: it is a folder.") from None
+    except OSError as error:
+        raise DiskError("io", f"{error.strerror}: '{path}'") from None

@@ -1,0 +1,176 @@
+"""Faults of one node: a list in `faults.json`, which a test, POST /control or a person with an editor writes.
+
+Each fault is an object with `kind`, its own keys (see KINDS) and, where it should happen more or less often than its kind does by
+itself, `times` (null: for ever). A fault that has happened as often as it should is removed from the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+NUMBER = (int, float)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a kind of fault takes: key -> types; `times` is how often it happens by itself, None for ever."""
+
+    required: Mapping[str, tuple[type, ...]]
+    optional: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
+    times: int | None = 1
+
+
+KINDS: Mapping[str, Kind] = {
+    # Every answer comes this much later.
+    "latency": Kind({"seconds": NUMBER}, times=None),
+    # The connection is cut at the n-th WinRM request from now: before it is carried out, or after, without the reply.
+    "drop": Kind({"request": (int,)}, {"when": (str,)}),
+    # The n-th operation of this name from now fails with a code of the contract. During apply the step is undone as any other.
+    "operation": Kind({"op": (str,), "code": (str,)}, {"nth": (int,), "message": (str,)}),
+    # At its next start a service `exits` at once, `dies` after so many seconds, or `hangs` in start_pending.
+    "service": Kind({"name": (str,), "does": (str,)}, {"after_seconds": NUMBER, "exit_code": (int,)}),
+    # Power is lost before micro-step n of the next apply; the node is back after so many seconds (null: when told).
+    "power": Kind({"step": (int,)}, {"off_seconds": (*NUMBER, type(None))}),
+    # A file or folder that another process holds open, or that Windows refuses.
+    "in_use": Kind({"path": (str,)}, times=None),
+    "denied": Kind({"path": (str,)}, times=None),
+}
+_CHOICES = {("drop", "when"): ("before", "after"), ("service", "does"): ("exits", "dies", "hangs")}
+
+
+def check(fault: Any) -> dict[str, Any]:
+    """Return the fault, when it is one; raises ValueError with what is wrong."""
+    if not isinstance(fault, dict) or fault.get("kind") not in KINDS:
+        raise ValueError(f"a fault is an object with kind, one of {', '.join(KINDS)}; got {json.dumps(fault)}")
+    kind = KINDS[fault["kind"]]
+    allowed: dict[str, tuple[type, ...]] = {
+        "kind": (str,),
+        "times": (int, type(None)),
+        **kind.required,
+        **kind.optional,
+    }
+    for key in kind.required:
+        if key not in fault:
+            raise ValueError(f"fault {fault['kind']} needs {key}")
+    for key, value in fault.items():
+        if key not in allowed:
+            raise ValueError(f"fault {fault['kind']} has no {key}; it takes {', '.join(allowed)}")
+        if not isinstance(value, allowed[key]) or (isinstance(value, bool) and bool not in allowed[key]):
+            raise ValueError(f"fault {fault['kind']}: {key} cannot be {json.dumps(value)}")
+        choices = _CHOICES.get((fault["kind"], key))
+        if choices and value not in choices:
+            raise ValueError(f"fault {fault['kind']}: {key} is one of {', '.join(choices)}; got {value}")
+    return fault
+
+
+class Faults:
+    """The faults that are armed on one node."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        self._seen: tuple[int, int] | None = None
+        self._list: list[dict[str, Any]] = []
+
+    def set(self, faults: Sequence[Mapping[str, Any]]) -> None:
+        """Arm exactly these faults; raises ValueError."""
+        checked = [check(dict(fault)) for fault in faults]
+        with self._lock:
+            self._list = checked
+            self._save()
+
+    def add(self, **fault: Any) -> None:
+        """Arm one more fault: `add(kind="power", step=3)`; raises ValueError."""
+        checked = check(fault)
+        with self._lock:
+            self._load()
+            self._list.append(checked)
+            self._save()
+
+    def clear(self) -> None:
+        """Arm no faults."""
+        self.set([])
+
+    def data(self) -> list[dict[str, Any]]:
+        """Return the armed faults."""
+        with self._lock:
+            return [dict(fault) for fault in self._load()]
+
+    def latency(self) -> float:
+        """Seconds that every answer is late."""
+        with self._lock:
+            return float(sum(fault["seconds"] for fault in self._load() if fault["kind"] == "latency"))
+
+    def drop(self) -> str | None:
+        """Count a request: `before` or `after` where the connection is to be cut now."""
+        fault = self._count("drop", "request", lambda _: True)
+        return None if fault is None else str(fault.get("when", "before"))
+
+    def operation(self, name: str) -> dict[str, Any] | None:
+        """Count an operation: the fault that makes it fail now."""
+        return self._count("operation", "nth", lambda fault: fault["op"] == name)
+
+    def service(self, name: str) -> dict[str, Any] | None:
+        """Return the fault that a service has at this start."""
+        return self._count("service", "", lambda fault: str(fault["name"]).lower() == name.lower())
+
+    def power(self) -> dict[str, Any] | None:
+        """Return the fault that cuts the power during the apply that begins now."""
+        return self._count("power", "", lambda _: True)
+
+    def holds(self, kind: str, path: str) -> bool:
+        """Whether a path is held or refused (kinds in_use and denied), by itself or with its folder."""
+        with self._lock:
+            faults = [fault for fault in self._load() if fault["kind"] == kind]
+        wanted = path.lower().replace("/", "\\")
+        held = [str(fault["path"]).lower().replace("/", "\\").rstrip("\\") for fault in faults]
+        return any(wanted == place or wanted.startswith(place + "\\") for place in held)
+
+    def _count(self, kind: str, counter: str, applies: Callable[[dict[str, Any]], bool]) -> dict[str, Any] | None:
+        """Return the first fault of a kind that applies and whose countdown ends now; it is used up by that."""
+        with self._lock:
+            for fault in self._load():
+                if fault["kind"] != kind or not applies(fault):
+                    continue
+                if counter and fault.get(counter, 1) > 1:
+                    fault[counter] -= 1
+                    self._save()
+                    continue
+                times = fault.get("times", KINDS[kind].times)
+                if times is not None:
+                    fault["times"] = times - 1
+                    self._list = [entry for entry in self._list if entry.get("times", 1) != 0]
+                    self._save()
+                return fault
+        return None
+
+    def _load(self) -> list[dict[str, Any]]:
+        try:
+            status = self._path.stat()
+        except FileNotFoundError:
+            self._seen, self._list = None, []
+            return self._list
+        seen = (status.st_mtime_ns, status.st_size)
+        if seen != self._seen:
+            loaded = json.loads(self._path.read_text(encoding="utf-8"))
+            if not isinstance(loaded, list):
+                raise ValueError(f"{self._path} holds a list of faults")
+            self._list, self._seen = [check(fault) for fault in loaded], seen
+        return self._list
+
+    def _save(self) -> None:
+        if not self._list:
+            self._path.unlink(missing_ok=True)
+            self._seen = None
+            return
+        temporary = self._path.with_suffix(".new")
+        temporary.write_text(json.dumps(self._list, indent=2) + "\n", encoding="utf-8")
+        os.replace(temporary, self._path)
+        status = self._path.stat()
+        self._seen = (status.st_mtime_ns, status.st_size)

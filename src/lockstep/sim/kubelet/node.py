@@ -1,0 +1,117 @@
+"""The Node object that a kubelet registers and keeps.
+
+Sources: kubernetes v1.36.1 pkg/kubelet/kubelet_node_status.go (initialNode, tryRegisterWithAPIServer, updateDefaultLabels),
+kubelet_node_status_windows.go, pkg/kubelet/nodestatus/setters.go; pkg/kubelet/winstats for names of the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from lockstep.sim.machine import Facts
+
+_DEFAULT_LABELS = (
+    "kubernetes.io/hostname",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type",
+    "kubernetes.io/os",
+    "kubernetes.io/arch",
+    "node.kubernetes.io/windows-build",
+    "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch",
+)
+"""The labels that a kubelet reconciles on a Node that is registered already; no other label is touched again."""
+
+
+def registered(
+    existing: Mapping[str, Any] | None,
+    name: str,
+    facts: Facts,
+    labels: Mapping[str, str],
+    taints: Sequence[Any],
+    now: str,
+) -> dict[str, Any]:
+    """Return the Node after registration: made with labels and taints where there was none, else only its default labels brought up to date."""
+    windows_build = ".".join(facts.build.split(".")[:3])
+    own = {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "windows",
+        "kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/os": "windows",
+        "beta.kubernetes.io/arch": "amd64",
+        "node.kubernetes.io/windows-build": windows_build,
+        **labels,
+    }
+    if existing is not None:
+        metadata = dict(existing["metadata"])
+        metadata["labels"] = {
+            **metadata["labels"],
+            **{key: value for key, value in own.items() if key in _DEFAULT_LABELS},
+        }
+        return {**existing, "metadata": metadata}
+    spec: dict[str, Any] = {}
+    if taints:
+        spec["taints"] = [dict(taint) for taint in taints]
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
+            "creationTimestamp": now,
+            "labels": dict(sorted(own.items())),
+            "name": name,
+            "uid": str(uuid4()),
+        },
+        "spec": spec,
+        "status": {},
+    }
+
+
+def status(
+    facts: Facts, kubelet: str, containerd: Mapping[str, Any], handlers: Sequence[str] | None, max_pods: int, now: str
+) -> dict[str, Any]:
+    """Return the status of a Node whose kubelet runs. `handlers` is None where kubelet does not report runtime handlers."""
+    document: dict[str, Any] = {
+        "capacity": {"cpu": "2", "memory": "8388148Ki", "ephemeral-storage": "133703676Ki", "pods": str(max_pods)},
+        "conditions": [
+            _condition(
+                "MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available", now
+            ),
+            _condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure", now),
+            _condition("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available", now),
+            _condition("Ready", "True", "KubeletReady", "kubelet is posting ready status", now),
+        ],
+        "nodeInfo": {
+            "architecture": "amd64",
+            "bootID": "",
+            "containerRuntimeVersion": f"containerd://{containerd['version']}",
+            "kernelVersion": facts.build,
+            "kubeProxyVersion": "",
+            "kubeletVersion": f"v{kubelet}",
+            "machineID": facts.name,
+            "operatingSystem": "windows",
+            "osImage": facts.product,
+            "systemUUID": "",
+        },
+    }
+    if handlers is not None:
+        features = {"recursiveReadOnlyMounts": False, "userNamespaces": False}
+        document["runtimeHandlers"] = [{"features": dict(features), "name": name} for name in handlers]
+    return document
+
+
+def _condition(kind: str, value: str, reason: str, message: str, now: str) -> dict[str, str]:
+    return {
+        "lastHeartbeatTime": now,
+        "lastTransitionTime": now,
+        "message": message,
+        "reason": reason,
+        "status": value,
+        "type": kind,
+    }

@@ -1,0 +1,109 @@
+"""kubelet.exe of a simulated node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lockstep.catalog.kubernetes import Minor, minor
+from lockstep.sim.containerd.program import running, runtime_handlers
+from lockstep.sim.disk import DiskError
+from lockstep.sim.engine import Completed
+from lockstep.sim.kubelet import configuration, node
+from lockstep.sim.kubelet.arguments import KubeletFails, node_labels, parse
+from lockstep.sim.machine import Exited, Machine
+
+_PRIORITY_CLASSES = ("IDLE", "BELOW_NORMAL", "NORMAL", "ABOVE_NORMAL", "HIGH", "REALTIME")
+_PIPE = "npipe:////./pipe/containerd-containerd"
+_HANDLERS_REPORTED = (1, 31)
+"""RecursiveReadOnlyMounts, which makes kubelet report handlers, is on from here. Source: kubernetes pkg/features/kube_features.go."""
+
+
+class Kubelet:
+    """kubelet.exe of one version."""
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+        self._minor: Minor = minor(version)
+
+    def run(self, machine: Machine, arguments: list[str]) -> Completed:  # noqa: ARG002 (every program gets the machine)
+        """`--version`."""
+        try:
+            flags = parse(arguments, self._minor)
+        except KubeletFails as error:
+            return Completed(1, b"", f"E kubelet: {error.words}\n".encode())
+        if "version" in flags:
+            return Completed(0, f"Kubernetes v{self._version}\n".encode(), b"")
+        return Completed(1, b"", b"kubelet: the simulated node runs kubelet.exe as a service and --version only\n")
+
+    def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
+        """Come up as a service and register the Node; raises Exited."""
+        try:
+            return self._serve(machine, arguments)
+        except KubeletFails as error:
+            raise Exited(1, f"kubelet: {error.words}", before_ready=error.before_ready) from None
+
+    def _serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
+        flags = parse(arguments, self._minor)
+        labels = node_labels(flags)
+        values: dict[str, Any] = {}
+        warnings: list[str] = []
+        if flags.get("config"):
+            values, warnings = configuration.decode(_read(machine, flags["config"]), flags["config"], self._minor)
+        values = configuration.overridden(values, flags, self._minor)
+        warnings += configuration.check(values, self._minor)
+        priority = flags.get("windows-priorityclass", "NORMAL_PRIORITY_CLASS")
+        if priority not in [f"{name}_PRIORITY_CLASS" for name in _PRIORITY_CLASSES]:
+            raise KubeletFails(f"unknown priority class {priority}")
+        if flags.get("windows-service", "false").lower() not in ("true", "1", "t"):
+            raise KubeletFails("without --windows-service kubelet does not speak to the service manager")
+        containerd = self._connect(machine, values["containerRuntimeEndpoint"])
+        name = flags.get("hostname-override") or machine.facts.name.lower()
+        now = machine.clock.text()
+        if values["registerNode"]:
+            taints = values.get("registerWithTaints", [])
+            document = node.registered(machine.cluster.get(name), name, machine.facts, labels, taints, now)
+            handlers = self._handlers(values, containerd)
+            document["status"] = node.status(machine.facts, self._version, containerd, handlers, values["maxPods"], now)
+            machine.cluster.put(document)
+        return {
+            "program": "kubelet",
+            "version": self._version,
+            "node": name,
+            "flags": flags,
+            "configuration": values,
+            "warnings": warnings,
+        }
+
+    def _connect(self, machine: Machine, endpoint: str) -> Mapping[str, Any]:
+        """Return the containerd behind an endpoint; kubelet is a running service by then, and ends without one.
+
+        Source: kubernetes v1.36.1 pkg/kubelet/kubelet.go (PreInitRuntimeService); cri-client pkg/remote_runtime.go.
+        """
+        containerd = running(machine)
+        where = f'validate service connection: validate CRI v1 runtime API for endpoint "{endpoint}": rpc error: code'
+        if endpoint.replace("\\", "/") != _PIPE or containerd is None:
+            raise KubeletFails(f"{where} = Unavailable desc = connection error", before_ready=False)
+        if containerd["cri_error"] is not None:
+            raise KubeletFails(
+                f"{where} = Unimplemented desc = unknown service runtime.v1.RuntimeService", before_ready=False
+            )
+        return containerd
+
+    def _handlers(self, values: Mapping[str, Any], containerd: Mapping[str, Any]) -> list[str] | None:
+        gates = values.get("featureGates", {})
+        on = gates.get("RecursiveReadOnlyMounts", self._minor.number >= _HANDLERS_REPORTED)
+        return runtime_handlers(containerd) if on else None
+
+
+def _read(machine: Machine, path: str) -> bytes:
+    words = f"failed to load kubelet config file, path: {path}, error: failed to load Kubelet config file {path}, error"
+    try:
+        data = machine.disk.read(path)
+    except DiskError as error:
+        raise KubeletFails(f"{words} {error.message}") from None
+    if data is None:
+        raise KubeletFails(
+            f'{words} failed to read kubelet config file "{path}", error: open {path}: The system cannot find the file specified.'
+        )
+    return data

@@ -1,0 +1,107 @@
+"""What the programs of a simulated node see: its facts, drives, clock, and the cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from lockstep.sim.clock import Clock
+from lockstep.sim.cluster import Cluster
+from lockstep.sim.disk import Disk
+from lockstep.sim.engine import Completed
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a node is. `build` is a full version; `product` is ProductName as the registry has it."""
+
+    name: str
+    build: str
+    product: str
+    containerd: str
+    kubernetes: str
+
+    @property
+    def computer_name(self) -> str:
+        """The NetBIOS name: 15 characters, upper case."""
+        return self.name.upper()[:15]
+
+    def data(self) -> dict[str, Any]:
+        """As node.json has it."""
+        return {**asdict(self), "computer_name": self.computer_name}
+
+
+class Exited(Exception):
+    """A program ends instead of serving: its exit code and last words.
+
+    `before_ready` tells whether the service manager had not heard from it yet.
+    """
+
+    def __init__(self, code: int, words: str, *, before_ready: bool) -> None:
+        super().__init__(words)
+        self.code = code
+        self.words = words
+        self.before_ready = before_ready
+
+
+class Program(Protocol):
+    """A program that a node can run."""
+
+    def run(self, machine: Machine, arguments: list[str]) -> Completed:
+        """Run it to its end."""
+
+    def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
+        """Start it as a service: what the process then has in memory; raises Exited."""
+
+
+@dataclass(slots=True)
+class Machine:
+    """One node, as its programs see it."""
+
+    facts: Facts
+    disk: Disk
+    clock: Clock
+    cluster: Cluster
+    running: Path
+    """Folder with one JSON file a running service: what its process has in memory, whatever the disk says by now."""
+    programs: Mapping[str, Callable[[str], Program]] = field(default_factory=dict)
+    """Program name to what makes it at a version."""
+
+    def memory(self, service: str) -> Mapping[str, Any] | None:
+        """Return what the running process of a service has in memory; None where it does not run."""
+        try:
+            loaded: Mapping[str, Any] = json.loads(
+                (self.running / f"{service.lower()}.json").read_text(encoding="utf-8")
+            )
+        except FileNotFoundError:
+            return None
+        return loaded
+
+    def memories(self) -> list[Mapping[str, Any]]:
+        """Return what the processes of all running services have in memory."""
+        return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(self.running.glob("*.json"))]
+
+    def remember(self, service: str, memory: Mapping[str, Any] | None) -> None:
+        """Set what a service's process has in memory; None when it ends."""
+        path = self.running / f"{service.lower()}.json"
+        if memory is None:
+            path.unlink(missing_ok=True)
+        else:
+            self.running.mkdir(exist_ok=True)
+            write_json(path, memory)
+
+    def log_event(self, text: str) -> None:
+        """Add a line to events.log, the node's System event log."""
+        with (self.running.parent / "events.log").open("a", encoding="utf-8") as file:
+            file.write(f"{self.clock.text()} {text}\n")
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Write a state file in one piece."""
+    temporary = path.with_name(f"{path.name}.new")
+    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    os.replace(temporary, path)

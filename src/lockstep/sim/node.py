@@ -1,0 +1,158 @@
+"""A simulated node: its state in a folder, its power, its engine.
+
+<state>/<node>/node.json        what it is: build, versions
+<state>/<node>/C/…              its drive, as files
+<state>/<node>/services.json    its services: definition, state, process, exit code
+<state>/<node>/running/…        what each running service's process has in memory, as JSON
+<state>/<node>/events.log       what the service manager and programs say of failures
+<state>/<node>/faults.json      armed faults (see lockstep.sim.faults)
+<state>/cluster/nodes/…         the Node objects that kubelets registered
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lockstep.node.contract import contract
+from lockstep.node.wire import command_line
+from lockstep.sim import fresh
+from lockstep.sim.agent.requests import Agent
+from lockstep.sim.clock import Clock
+from lockstep.sim.cluster import Cluster
+from lockstep.sim.containerd.program import Containerd, Crictl, Ctr
+from lockstep.sim.disk import Disk
+from lockstep.sim.engine import Completed, PowerLost
+from lockstep.sim.faults import Faults
+from lockstep.sim.kubelet.program import Kubelet
+from lockstep.sim.machine import Facts, Machine, Program
+from lockstep.sim.services import Services
+from lockstep.sim.steps import Steps
+
+PROGRAMS: Mapping[str, Callable[[str], Program]] = {
+    "containerd.exe": Containerd,
+    "ctr.exe": Ctr,
+    "crictl.exe": Crictl,
+    "kubelet.exe": Kubelet,
+}
+
+
+class StateError(ValueError):
+    """A state folder that cannot be used; the text says why and what to do."""
+
+
+class EmulatedEngine:
+    """One node: plain Python, no PowerShell. Its methods are safe to call from several threads."""
+
+    def __init__(self, folder: Path, spec: fresh.NodeSpec | None = None, cluster: Path | None = None) -> None:
+        """Open the node in `folder`, or make it there from `spec`; opening is a boot.
+
+        `cluster` is the folder of Node objects, `cluster/nodes` beside `folder` where it is not given. Raises StateError,
+        ValueError for a build or version that is none.
+        """
+        self.folder = folder
+        self.faults = Faults(folder / "faults.json")
+        self.steps = Steps()
+        self._lock = threading.RLock()
+        self._back_at: float | None = None
+        made = not (folder / "node.json").exists()
+        if made:
+            spec = spec or fresh.NodeSpec(folder.name)
+            folder.mkdir(parents=True, exist_ok=True)
+            fresh.lay_out(folder, spec)
+        facts = _facts(folder, spec)
+        disk = Disk(folder, self.faults, self.steps)
+        nodes = Cluster(cluster or folder.parent / "cluster" / "nodes")
+        self.machine = Machine(facts, disk, Clock(), nodes, folder / "running", PROGRAMS)
+        self.services = Services(folder / "services.json", self.machine, self.faults, self.steps)
+        self._agent = Agent(self.machine, self.services, self.faults)
+        self._boot = 0
+        if made:
+            self._boot = 1
+            fresh.start(self.services)
+        else:
+            self.power_on()
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.machine.facts.name
+
+    @property
+    def boot(self) -> int | None:
+        """Which boot this is; None while the node has no power. A node whose time is up comes back when it is asked for."""
+        with self._lock:
+            if self._back_at is not None and time.monotonic() >= self._back_at:
+                self.power_on()
+            return self._boot if self._back_at is None else None
+
+    def power_off(self, off_seconds: float | None = None) -> None:
+        """Pull the plug; the node is back after so many seconds, or when it is told (None)."""
+        with self._lock:
+            self.services.halt()
+            self._back_at = float("inf") if off_seconds is None else time.monotonic() + off_seconds
+
+    def power_on(self) -> None:
+        """Boot: automatic services start on what is on the disk."""
+        with self._lock:
+            self._back_at = None
+            self._boot += 1
+            self.steps.begin()
+            self.services.boot()
+
+    def execute_request(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the agent's response to a request of the contract; raises PowerLost where the node goes down in between."""
+        with self._lock:
+            if self.boot is None:
+                raise PowerLost("the node has no power")
+            applies = request.get("mode") == "apply"
+            fault = self.faults.power() if applies else None
+            self.steps.begin(fault["step"] if fault else None)
+            try:
+                return self._agent.answer(request)
+            except PowerLost:
+                self.power_off(fault.get("off_seconds", 0) if fault else 0)
+                raise
+
+    def execute(self, line: str, stdin: bytes) -> Completed:
+        """Run a command line: lockstep's own, with the request that its standard input holds; refuse any other."""
+        if line.split() != command_line().split():
+            return Completed(1, b"", _REFUSAL)
+        try:
+            envelope = json.loads(stdin)
+            request = envelope["request"]
+        except (ValueError, KeyError, TypeError):
+            return Completed(
+                1, b"", b"lockstep's bootstrap needs one JSON object with script and request on standard input\r\n"
+            )
+        response = json.dumps(self.execute_request(request))
+        return Completed(0, _framed(response), b"")
+
+
+_REFUSAL = (
+    b"This is a simulated node (lockstep sim, emulated engine). It runs lockstep's own agent and nothing else: the modules "
+    b"containerd_config, kubelet_config and their _info siblings. For any other PowerShell use --engine powershell.\r\n"
+)
+
+
+def _framed(response: str) -> bytes:
+    markers = contract()["markers"]
+    return f"{markers['begin']}\r\n{response}\r\n{markers['end']}\r\n".encode("ascii")
+
+
+def _facts(folder: Path, spec: fresh.NodeSpec | None) -> Facts:
+    document = json.loads((folder / "node.json").read_text(encoding="utf-8"))
+    document.pop("computer_name", None)
+    facts = Facts(**document)
+    wanted = spec.facts() if spec is not None else facts
+    different = [key for key, value in wanted.data().items() if value != facts.data()[key]]
+    if different:
+        was = ", ".join(f"{key} {facts.data()[key]}, not {wanted.data()[key]}" for key in different)
+        raise StateError(
+            f"{folder} holds a node that was made with {was}: give another state folder, or remove this one"
+        )
+    return facts

@@ -1,0 +1,252 @@
+"""The service control manager of a simulated node, with its database in services.json.
+
+Sources: Microsoft Learn, Service Control Manager (start order, dependencies, SERVICE_STATUS); winerror.h for the numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from lockstep.sim import command_line
+from lockstep.sim.disk import DiskError
+from lockstep.sim.faults import Faults
+from lockstep.sim.machine import Exited, Machine, write_json
+from lockstep.sim.programs import NotAProgram, find
+from lockstep.sim.steps import Steps
+
+FILE_NOT_FOUND = 2
+REQUEST_TIMEOUT = 1053
+"""The process ended, or said nothing, before it reported to the service manager."""
+DISABLED = 1058
+PROCESS_ABORTED = 1067
+"""The process of a running service ended without reporting a stop."""
+DEPENDENCY_FAILED = 1068
+BAD_PROGRAM = 193
+NEVER_STARTED = 1077
+
+MESSAGES: Mapping[int, str] = {
+    FILE_NOT_FOUND: "The system cannot find the file specified",
+    BAD_PROGRAM: "%1 is not a valid Win32 application",
+    REQUEST_TIMEOUT: "The service did not respond to the start or control request in a timely fashion",
+    DISABLED: "The service cannot be started, either because it is disabled or because it has no enabled devices associated with it",
+    PROCESS_ABORTED: "The process terminated unexpectedly",
+    DEPENDENCY_FAILED: "The dependency service or group failed to start",
+}
+
+
+class StartFailed(Exception):
+    """A service did not start: Windows' number and words."""
+
+    def __init__(self, name: str, number: int) -> None:
+        super().__init__(f"{MESSAGES[number]} ({number})")
+        self.name = name
+        self.words = MESSAGES[number]
+        self.number = number
+
+
+@dataclass(slots=True)
+class Service:
+    """One registered service. `ends` says when, and with which code, its process will die by itself."""
+
+    name: str
+    display_name: str
+    binary_path: str
+    start_type: str = "automatic"
+    depends_on: list[str] = field(default_factory=list)
+    state: str = "stopped"
+    process_id: int = 0
+    exit_code: int = NEVER_STARTED
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    ends: dict[str, float] | None = None
+
+
+class Services:
+    """The services of one node. Names are found whatever their case."""
+
+    def __init__(self, path: Path, machine: Machine, faults: Faults, steps: Steps) -> None:
+        self._path = path
+        self._machine = machine
+        self._faults = faults
+        self._step = steps
+        self._all: dict[str, Service] = {}
+        if path.is_file():
+            loaded = json.loads(path.read_text(encoding="utf-8"))
+            self._all = {name.lower(): Service(name=name, **values) for name, values in loaded.items()}
+
+    @property
+    def node_name(self) -> str:
+        """The name of the node whose services these are."""
+        return self._machine.facts.name
+
+    def add(self, service: Service) -> None:
+        """Register a service."""
+        self._all[service.name.lower()] = service
+        self._save()
+
+    def get(self, name: str) -> Service | None:
+        """Return a service as it is now."""
+        self._pass_time()
+        return self._all.get(name.lower())
+
+    def names(self) -> list[str]:
+        """Return the registered services."""
+        return [service.name for service in self._all.values()]
+
+    def configure(self, name: str, binary_path: str) -> None:
+        """Set the command line that the next start uses."""
+        service = self._all[name.lower()]
+        self._step(f"configure service {service.name}")
+        service.binary_path = binary_path
+        self._save()
+
+    def dependents(self, name: str) -> list[str]:
+        """Services that depend on this one, directly or not, and are not stopped, in the order in which to stop them."""
+        self._pass_time()
+        found: list[str] = []
+        for service in self._all.values():
+            if name.lower() in (other.lower() for other in service.depends_on) and service.state != "stopped":
+                found += [other for other in [*self.dependents(service.name), service.name] if other not in found]
+        return found
+
+    def all_dependents(self, name: str) -> list[str]:
+        """Services that depend directly on this one, whatever their state."""
+        return [
+            service.name
+            for service in self._all.values()
+            if name.lower() in (other.lower() for other in service.depends_on)
+        ]
+
+    def now(self) -> float:
+        """Return the node's time."""
+        return self._machine.clock.now()
+
+    def wait(self, name: str, states: tuple[str, ...], seconds: float) -> str:
+        """Wait until a service is in one of these states, at most so long; its state then."""
+        service = self._all[name.lower()]
+        self._pass_time()
+        if service.state in states:
+            return service.state
+        left = seconds
+        if service.ends is not None:
+            left = min(left, max(service.ends["at"] - self.now(), 0.0))
+        self._machine.clock.sleep(left)
+        self._pass_time()
+        return service.state
+
+    def stop(self, name: str) -> None:
+        """Stop a service; its dependents are stopped already."""
+        self._pass_time()
+        service = self._all[name.lower()]
+        if service.state == "stopped":
+            return
+        self._step(f"stop service {service.name}")
+        self._end(service, 0)
+        self._save()
+
+    def start(self, name: str) -> Service:
+        """Start a service and what it depends on; raises StartFailed. It may still be start_pending, or die later."""
+        self._pass_time()
+        service = self._all[name.lower()]
+        if service.state != "stopped":
+            return service
+        if service.start_type == "disabled":
+            raise StartFailed(service.name, DISABLED)
+        for other in service.depends_on:
+            try:
+                self.start(other)
+            except (KeyError, StartFailed):
+                raise StartFailed(service.name, DEPENDENCY_FAILED) from None
+        self._step(f"start service {service.name}")
+        service.started_at, service.ends = self.now(), None
+        try:
+            self._launch(service)
+        finally:
+            self._save()
+        return service
+
+    def boot(self) -> None:
+        """Power came back: nothing runs, then every automatic service starts on what is on the disk."""
+        for service in self._all.values():
+            self._end(service, service.exit_code)
+        for service in list(self._all.values()):
+            if service.start_type != "automatic":
+                continue
+            try:
+                self.start(service.name)
+            except StartFailed as error:
+                self._machine.log_event(
+                    f"The {service.name} service failed to start due to the following error: {error}"
+                )
+        self._save()
+
+    def halt(self) -> None:
+        """Power is gone: processes are gone too."""
+        for service in self._all.values():
+            self._machine.remember(service.name, None)
+
+    def _launch(self, service: Service) -> None:
+        fault = self._faults.service(service.name) or {}
+        does = fault.get("does")
+        if does == "exits":
+            self._fail(service, REQUEST_TIMEOUT)
+        if does == "hangs":
+            service.state, service.process_id = "start_pending", _process_id()
+            return
+        argv = command_line.split(service.binary_path)
+        try:
+            program = find(self._machine, argv[0]) if argv else None
+        except (NotAProgram, DiskError):
+            self._fail(service, BAD_PROGRAM)
+        if program is None:
+            self._fail(service, FILE_NOT_FOUND)
+        try:
+            memory = program.serve(self._machine, argv[1:])
+        except Exited as error:
+            self._machine.log_event(f"{service.name}: {error.words}")
+            if error.before_ready:
+                self._fail(service, REQUEST_TIMEOUT)
+            does, fault = "dies", {"after_seconds": 0.2, "exit_code": PROCESS_ABORTED}
+            memory = {}
+        service.state, service.process_id, service.exit_code = "running", _process_id(), 0
+        if does == "dies":
+            after = float(fault.get("after_seconds", 1.0))
+            code = int(fault.get("exit_code", PROCESS_ABORTED))
+            service.ends = {"at": self.now() + after, "exit_code": code}
+        self._machine.remember(service.name, memory)
+
+    def _fail(self, service: Service, number: int) -> NoReturn:
+        service.state, service.process_id, service.exit_code = "stopped", 0, number
+        raise StartFailed(service.name, number)
+
+    def _pass_time(self) -> None:
+        """Let processes die whose time has come."""
+        for service in self._all.values():
+            if service.ends is not None and service.state != "stopped" and self.now() >= service.ends["at"]:
+                self._machine.log_event(f"The {service.name} service terminated unexpectedly.")
+                ended = service.ends["at"]
+                self._end(service, int(service.ends["exit_code"]))
+                service.ended_at = ended
+                self._save()
+
+    def _end(self, service: Service, exit_code: int) -> None:
+        service.state, service.process_id, service.exit_code, service.ends = "stopped", 0, exit_code, None
+        service.ended_at = self.now()
+        self._machine.remember(service.name, None)
+
+    def _save(self) -> None:
+        document: dict[str, Any] = {}
+        for service in self._all.values():
+            values = asdict(service)
+            document[values.pop("name")] = values
+        write_json(self._path, document)
+
+
+def _process_id() -> int:
+    # Windows' process ids are multiples of four; which one a process gets means nothing.
+    return random.randrange(1000, 16000) * 4  # noqa: S311
