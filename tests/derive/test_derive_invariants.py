@@ -1,0 +1,286 @@
+"""Invariants 1 to 4 of the architecture, checked by a scheduler and a compatibility table of the test's own."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from lockstep.catalog.builds import Build
+from lockstep.finding import Severity
+from lockstep.fleet.derive import derive
+from lockstep.fleet.model import Fleet, Isolation, Pool, RuntimeClass, UtilityVM
+from lockstep.fleet.plan import Plan, to_data
+from lockstep.k8s.taints import Taint, Toleration
+
+# Oldest guest that each release takes on each host, typed from windows-builds' sources (containerd/platforms by tag).
+OLDEST: Mapping[str, Mapping[int, int]] = {
+    "1.6.22": {17763: 17763, 20348: 20348, 25398: 25398, 26100: 26100, 26200: 26200},
+    "1.7.30": {17763: 17763, 20348: 20348, 25398: 20348, 26100: 20348, 26200: 20348},
+    "2.1.5": {17763: 17763, 20348: 20348, 25398: 20348, 26100: 20348, 26200: 20348},
+    "2.3.4": {17763: 17763, 20348: 20348, 25398: 20348, 26100: 20348, 26200: 26100},
+    "2.3.5": {17763: 17763, 20348: 20348, 25398: 20348, 26100: 20348, 26200: 20348},
+}
+HOSTS = [17763, 20348, 25398, 26100, 26200]
+NO_HYPERV = {25398}
+ONLY_GUEST = {25398: 20348}
+PINNED = {20348: [17763, 20348], 26100: [17763, 20348], 26200: [17763]}
+TAINTS = [
+    None,
+    Taint("os", "windows", "NoSchedule"),
+    Taint("os", "Windows", "NoExecute"),
+    Taint("gpu", "", "PreferNoSchedule"),
+]
+
+Node = dict[str, Any]
+
+names = st.sampled_from(["a", "b", "win-1", "win-2", "edge", "legacy"])
+builds = st.sampled_from(HOSTS).map(Build)
+isolations: st.SearchStrategy[Isolation] = st.sampled_from(("process", "hyperv"))
+sizes = st.none() | st.builds(
+    UtilityVM, st.none() | st.sampled_from([1024, 2048, 2049]), st.none() | st.sampled_from([2, 4])
+)
+
+
+@st.composite
+def pools(draw: st.DrawFn, name: str) -> Pool:
+    host = draw(st.sampled_from([20348, 26100]) | st.sampled_from(HOSTS))
+    return Pool(
+        name=name,
+        group=name,
+        host=Build(host),
+        guest=draw(st.sampled_from([None, None, *map(Build, PINNED.get(host, ()))])),
+        kubernetes="1.36.1",
+        containerd=draw(st.sampled_from(["2.3.4", "2.3.4", *OLDEST])),
+        taint=draw(st.sampled_from(TAINTS)),
+        pause_image=None,
+        labels=draw(st.dictionaries(st.sampled_from(["team", "zone"]), st.sampled_from(["x", "y"]), max_size=2)),
+        kubelet={},
+    )
+
+
+@st.composite
+def classes(draw: st.DrawFn, name: str, there: Mapping[str, Pool]) -> RuntimeClass:
+    """Draw a class that mostly fits one pool or a few like it, as people write them."""
+    like = there[draw(st.sampled_from(sorted(there)))]
+    isolation: Isolation = "hyperv" if like.guest and like.guest != like.host else draw(isolations)
+    alike = sorted(pool.name for pool in there.values() if (pool.host, pool.guest) == (like.host, like.guest))
+    named = draw(st.none() | st.lists(st.sampled_from(alike), min_size=1, unique=True))
+    by_label = draw(st.booleans()) and named
+    return RuntimeClass(
+        name=name,
+        isolation=isolation,
+        guest=draw(st.sampled_from([like.guest or like.host] * 3 + [Build(20348)])),
+        pools=tuple(named) if named else None,
+        handler=draw(st.sampled_from([None, None, None, "runhcs-wcow-big", "runhcs-wcow-hypervisor-17763"])),
+        vm=draw(sizes) if isolation == "hyperv" else None,
+        overhead={"memory": "512Mi"},
+        node_selector=draw(st.none() | st.just({"lockstep.windows/pool": like.name})) if by_label else None,
+        tolerations=draw(st.sampled_from([(), (Toleration("gpu", "Exists"),)])),
+        labels={},
+        annotations={},
+    )
+
+
+@st.composite
+def fleets(draw: st.DrawFn) -> Fleet:
+    there = {name: draw(pools(name)) for name in draw(st.lists(names, min_size=1, max_size=4, unique=True))}
+    wanted = draw(st.lists(st.sampled_from(["one", "two", "three"]), min_size=1, max_size=3, unique=True))
+    return Fleet(there, {name: draw(classes(name, there)) for name in wanted})
+
+
+def planned(fleet: Fleet) -> Plan:
+    plan = derive(fleet).plan
+    assume(plan is not None and plan.classes)
+    assert plan is not None
+    return plan
+
+
+def nodes(plan: Plan) -> list[Node]:
+    """Return a node a pool, registered as its kubelet registers it, and two that no class may ever reach."""
+    registered: list[Node] = [
+        {
+            "pool": name,
+            "labels": {
+                "kubernetes.io/os": "windows",
+                "kubernetes.io/arch": "amd64",
+                "kubernetes.io/hostname": f"{name}-0",
+                "node.kubernetes.io/windows-build": pool["host"],
+                **pool["kubelet"]["node_labels"],
+            },
+            "taints": pool["kubelet"]["configuration"]["registerWithTaints"],
+        }
+        for name, pool in to_data(plan)["pools"].items()
+    ]
+    every = {key: value for node in registered for key, value in node["labels"].items()}
+    linux = {"pool": "linux", "labels": {**every, "kubernetes.io/os": "linux"}, "taints": []}
+    arm = {"pool": "arm", "labels": {**every, "kubernetes.io/arch": "arm64"}, "taints": []}
+    return [*registered, linux, arm]
+
+
+def selects(selector: Mapping[str, str], node: Node) -> bool:
+    return all(node["labels"].get(key) == value for key, value in selector.items())
+
+
+def tolerated(taint: Mapping[str, str], tolerations: list[Mapping[str, str]]) -> bool:
+    """Return what kube-scheduler's TaintToleration filter decides."""
+    for toleration in tolerations:
+        effect = toleration.get("effect") in {None, taint["effect"]}
+        key = toleration.get("key") in {None, taint["key"]}
+        exists = toleration.get("operator") == "Exists"
+        if effect and key and (exists or toleration.get("value", "") == taint.get("value", "")):
+            return True
+    return False
+
+
+def pools_of(item: RuntimeClass, fleet: Fleet) -> set[str]:
+    """Return a class's pools by the description's own rule."""
+    if item.pools is not None:
+        return set(item.pools)
+    own = {name: pool.guest if pool.guest and pool.guest != pool.host else None for name, pool in fleet.pools.items()}
+    if item.isolation == "process":
+        return {name for name, pool in fleet.pools.items() if own[name] is None and pool.host == item.guest}
+    return {name for name, pool in fleet.pools.items() if (own[name] or pool.host) == item.guest}
+
+
+@given(fleets())
+@settings(max_examples=80, suppress_health_check=[HealthCheck.filter_too_much])
+def test_a_class_reaches_exactly_its_pools_and_finds_its_handler_there(fleet: Fleet) -> None:
+    plan = planned(fleet)
+    data = to_data(plan)
+    for name, item in fleet.runtime_classes.items():
+        manifest = data["classes"][name]
+        reached = {node["pool"] for node in nodes(plan) if selects(manifest["node_selector"], node)}
+        assert reached == pools_of(item, fleet)
+        for pool in reached:
+            handlers = {handler["name"]: handler for handler in data["pools"][pool]["containerd"]["handlers"]}
+            options = handlers[manifest["handler"]]["options"]
+            assert options["SandboxIsolation"] == {"process": 0, "hyperv": 1}[item.isolation]
+            assert options["SandboxPlatform"] == "windows/amd64"
+            memory, processors = (item.vm.memory_mb, item.vm.processors) if item.vm else (None, None)
+            assert options.get("VmMemorySizeInMb") == (None if memory is None else -(-memory // 2) * 2)
+            assert options.get("VmProcessorCount") == processors
+            assert data["pools"][pool]["containerd"]["default_handler"] in handlers
+
+
+@given(fleets())
+@settings(max_examples=80, suppress_health_check=[HealthCheck.filter_too_much])
+def test_every_taint_of_the_nodes_is_tolerated(fleet: Fleet) -> None:
+    plan = planned(fleet)
+    for manifest in to_data(plan)["classes"].values():
+        for node in nodes(plan):
+            if selects(manifest["node_selector"], node):
+                assert all(tolerated(taint, manifest["tolerations"]) for taint in node["taints"])
+
+
+@given(fleets())
+@settings(max_examples=80, suppress_health_check=[HealthCheck.filter_too_much])
+def test_everything_that_is_planned_can_run(fleet: Fleet) -> None:
+    plan = planned(fleet)
+    for item in plan.classes.values():
+        guest = int(item.guest.rpartition(".")[2])
+        for name in item.pools:
+            pool = fleet.pools[name]
+            host, pinned = pool.host.number, pool.guest.number if pool.guest else pool.host.number
+            assert guest <= host
+            assert guest not in NO_HYPERV
+            assert guest == ONLY_GUEST.get(host, guest)
+            if item.isolation == "hyperv":
+                assert host not in NO_HYPERV
+            if pinned != host:
+                assert (item.isolation, guest) == ("hyperv", pinned)
+                assert (
+                    f"-windows-{'1809' if pinned == 17763 else 'ltsc2022'}-" in plan.pools[name].containerd.pause_image
+                )
+            else:
+                assert guest >= OLDEST[pool.containerd][host]
+                tag = plan.pools[name].containerd.pause_image.removeprefix("registry.k8s.io/pause:")
+                version = tuple(map(int, tag.split(".")))
+                assert version >= ((3, 10, 2) if host >= 26100 else (3, 6) if host >= 20348 else (3, 4))
+
+
+@given(fleets())
+@settings(max_examples=80, suppress_health_check=[HealthCheck.filter_too_much])
+def test_a_handlers_name_promises_only_what_its_pools_give(fleet: Fleet) -> None:
+    for item in planned(fleet).classes.values():
+        if promised := re.search(r"-([0-9]+)$", item.handler):
+            effective = {fleet.pools[name].guest or fleet.pools[name].host for name in item.pools}
+            assert {build.label for build in effective} == {f"10.0.{promised[1]}"}
+
+
+@given(fleets(), st.randoms(use_true_random=False))
+@settings(max_examples=100)
+def test_the_order_of_keys_decides_nothing(fleet: Fleet, chance: random.Random) -> None:
+    def shuffled(items: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(chance.sample(sorted(items.items()), len(items)))
+
+    first = derive(fleet)
+    second = derive(Fleet(shuffled(fleet.pools), shuffled(fleet.runtime_classes)))
+    assert {finding.rule for finding in first.findings} == {finding.rule for finding in second.findings}
+    assert normal(first.plan) == normal(second.plan)
+
+
+def normal(plan: Plan | None) -> Plan | None:
+    """Return a plan whose only order that may follow the description's is gone."""
+    if plan is None:
+        return None
+    return replace(
+        plan, classes={name: replace(item, pools=tuple(sorted(item.pools))) for name, item in plan.classes.items()}
+    )
+
+
+versions = st.sampled_from(["1.36.1", "1.24.0", "2.3.4", "9.9.9", "1.99.0", "0.0.0"]) | st.text(max_size=8)
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3), lambda x: st.lists(x, max_size=2)
+)
+any_pool = st.builds(
+    Pool,
+    name=names,
+    group=names,
+    host=st.integers(0, 70000).map(Build) | builds,
+    guest=st.none() | st.integers(0, 70000).map(Build) | builds,
+    kubernetes=versions,
+    containerd=versions,
+    taint=st.sampled_from(TAINTS),
+    pause_image=st.none()
+    | st.text(max_size=12)
+    | st.sampled_from(["registry.k8s.io/pause:3.10", "x/pause:1-windows-1809-amd64"]),
+    labels=st.dictionaries(names, names, max_size=2),
+    kubelet=st.dictionaries(
+        st.sampled_from(["resolvConf", "systemReserved", "cgroupsPerQOS", "x"]), any_json, max_size=3
+    ),
+)
+any_class = st.builds(
+    RuntimeClass,
+    name=names,
+    isolation=isolations,
+    guest=st.none() | st.integers(0, 70000).map(Build) | builds,
+    pools=st.none() | st.lists(names, max_size=3).map(tuple),
+    handler=st.none() | names | st.just("runhcs-wcow-process"),
+    vm=sizes,
+    overhead=st.dictionaries(st.sampled_from(["cpu", "memory"]), st.sampled_from(["1", "0.5", "2Gi"])),
+    node_selector=st.none() | st.dictionaries(names | st.just("kubernetes.io/os"), names, max_size=2),
+    tolerations=st.just(()),
+    labels=st.just({}),
+    annotations=st.just({}),
+)
+
+
+@given(st.lists(any_pool, max_size=4), st.lists(any_class, max_size=4))
+@settings(max_examples=200)
+def test_whatever_the_fleet_there_are_findings_and_no_exception(some: list[Pool], items: list[RuntimeClass]) -> None:
+    fleet = Fleet({pool.name: pool for pool in some}, {item.name: item for item in items})
+    derived = derive(fleet)
+    errors = [finding for finding in derived.findings if finding.severity is Severity.ERROR]
+    assert (derived.plan is None) is bool(errors)
+    if derived.plan:
+        assert derived.plan.pools.keys() == fleet.pools.keys()
+        assert derived.plan.classes.keys() == fleet.runtime_classes.keys()
+    for finding in derived.findings:
+        assert not finding.message.endswith(".")
+        assert finding.path[0] in {"pools", "runtime_classes", "kubernetes", "containerd"}
