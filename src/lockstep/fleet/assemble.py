@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from lockstep.finding import DataPath, Finding, Severity
@@ -19,19 +19,30 @@ DEFAULT_TAINT = Taint("os", "windows", "NoSchedule")
 """Source: Kubernetes documentation, "Guide for Running Windows Containers in Kubernetes"."""
 
 _SUGGESTIONS = 50
+_OWN = 2
+"""Length of the path of one pool or class."""
 
 
-def assemble(data: Any, locator: Locator) -> tuple[Fleet | None, list[Finding]]:
-    """Return the fleet that the data describes, and every finding.
+def assemble(
+    data: Any,
+    locator: Locator,
+    doubtful: Collection[DataPath] = (),
+) -> tuple[Fleet | None, list[Finding]]:
+    """Return the fleet that the data describes, and every finding; `doubtful` are paths that are wrong already.
 
     Where there are findings the fleet holds only what they leave certain: pools and classes that are wrong are missing,
     and so are the classes that depend on such a pool. It is None where nothing is left.
     """
     read, findings = validate(data, FLEET, locator)
-    if read is INVALID or "pools" not in read:
+    if read is INVALID or "pools" not in read or any(len(path) < _OWN for path in doubtful):
         return None, findings
     described = data["pools"]
-    usable = {name: entry for name, entry in read["pools"].items() if _settled(entry, data, read)}
+    wrong = {path[:_OWN] for path in doubtful}
+    usable = {
+        name: entry
+        for name, entry in read["pools"].items()
+        if _settled(entry, data, read) and ("pools", name) not in wrong
+    }
     pools = {name: _pool(name, entry, read) for name, entry in usable.items()}
     classes = {name: _class(name, entry) for name, entry in read.get("runtime_classes", {}).items()}
     unknown = list(_unknown_pools(classes.values(), described.keys() | read["pools"].keys(), locator))
@@ -41,6 +52,7 @@ def assemble(data: Any, locator: Locator) -> tuple[Fleet | None, list[Finding]]:
         name: entry
         for name, entry in classes.items()
         if (certain if entry.pools is None else all(pool in pools for pool in entry.pools))
+        and ("runtime_classes", name) not in wrong
     }
     return Fleet(pools, kept), findings
 

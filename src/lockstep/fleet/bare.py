@@ -48,7 +48,8 @@ def _of_document(document: Document) -> Description:
         return Description(UNREADABLE, Nowhere(), (*document.findings, missing), (document,))
     root: DataPath = (VARIABLE,) if isinstance(data, dict) and VARIABLE in data else ()
     description = described_in(document, root, data[VARIABLE] if root else data)
-    findings = (*document.findings, *_for_ansible(document, root, description))
+    outside = (finding for finding in document.findings if finding.path[: len(root)] != root)
+    findings = (*description.findings, *outside, *_for_ansible(document, root, description))
     return Description(description.data, description.locator, findings, (document,))
 
 

@@ -77,7 +77,8 @@ class Build:
         for key, (_, value_node) in entries.items():
             data[key], count = self._sized(value_node, (*path, key))
             size += count
-        return (data, size) if self._plain(node, "map", path) else (UNREADABLE, size)
+        readable = self._plain(node, "map", path) and (data or not node.value)
+        return (data, size) if readable else (UNREADABLE, size)
 
     def _sequence(self, node: yaml.Node, path: DataPath) -> tuple[Any, int]:
         size = 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lockstep.finding import DataPath, Finding, Severity
@@ -20,7 +20,10 @@ EMPTY_GROUP = "LW023"
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """One value of `lockstep_fleet`: plain data, where it is written, and what is wrong with its text."""
+    """One value of `lockstep_fleet`: plain data, where it is written, and what is wrong with its text.
+
+    The findings' paths start at the value.
+    """
 
     data: Any
     locator: Locator
@@ -45,7 +48,8 @@ class Inventory:
 
 def described_in(document: Document, root: DataPath, data: Any) -> Description:
     """Return the description that stands at one path of a document."""
-    findings = tuple(finding for finding in document.findings if finding.path[: len(root)] == root)
+    size = len(root)
+    findings = tuple(replace(found, path=found.path[size:]) for found in document.findings if found.path[:size] == root)
     return Description(data, NodeLocator(document, root), findings, (document,))
 
 

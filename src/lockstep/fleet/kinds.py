@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -78,12 +79,11 @@ def needs_quotes(value: Any, raw: Raw) -> Refused:
     if raw is None:
         hint = "make it text: in a template, end the expression with | string"
         return Refused(refusal.NEEDS_QUOTES, f"{shown} is {sort_of(value)}, not text", hint)
-    as_read = "" if shown.lower() == str(value).lower() or isinstance(value, date) else f" {str(value).lower()}"
+    as_read = "" if shown.lower() == str(value).lower() or isinstance(value, date) else f"{str(value).lower()}, "
     return Refused(
         refusal.NEEDS_QUOTES,
-        f"{shown} without quotes is {sort_of(value)}{as_read}, not text",
+        f"{shown} without quotes is {as_read}{sort_of(value)}, not text",
         f'write it in quotes: "{shown}"',
-        instead=raw,
     )
 
 
@@ -102,22 +102,21 @@ def text_kind(
     problem: Callable[[str], str | None],
     schema: Mapping[str, Any],
 ) -> Kind:
-    """Return a kind of text that a function of the text finds problems in."""
+    """Return a kind of text; `problem` returns what is wrong with one, or raises Refused where it knows better."""
+
+    def checked(content: str) -> str:
+        if message := problem(content):
+            raise _split(rule, message)
+        return content
 
     def read(value: Any, raw: Raw) -> str:
         try:
-            content, failed = text(value, raw, expected), None
+            content = text(value, raw, expected)
         except Refused as refused:
-            if not isinstance(refused.instead, str):
-                raise
-            content, failed = refused.instead, refused
-        if message := problem(content):
-            if failed:
-                raise Refused(failed.rule, failed.message, failed.hint)
-            raise _split(rule, message)
-        if failed:
-            raise failed
-        return content
+            with suppress(Refused):
+                refused.instead = refusal.INVALID if raw is None else checked(raw)
+            raise
+        return checked(content)
 
     return Kind(expected, read, lambda: {"type": "string", **schema})
 
@@ -150,12 +149,11 @@ def _split(rule: str, message: str) -> Refused:
 def _build(value: Any, raw: Raw) -> builds.Build:
     if isinstance(value, int) and not isinstance(value, bool) and raw in (None, str(value)):
         content: str | int = value
-    elif isinstance(value, bool | int | float | date):
-        raise needs_quotes(value, raw)
-    elif isinstance(value, str):
-        content = value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        hint = f"write {value} if that is meant, else put it in quotes"
+        raise Refused(refusal.NEEDS_QUOTES, f"{written(value, raw)} without quotes means {value}", hint)
     else:
-        raise wrong_type(value, "a Windows build")
+        content = text(value, raw, "a Windows build")
     try:
         return builds.resolve(content)
     except builds.UnknownBuild as error:
@@ -220,13 +218,13 @@ def _quantity(value: Any, raw: Raw) -> str:
 
 def _mebibytes(value: Any, raw: Raw) -> int:
     content = _quantity(value, raw)
+    hint = "expected a whole number of Mi, such as 2Gi or 2048Mi"
     try:
         mebibytes = quantities.to_mebibytes(content)
     except quantities.QuantityError as error:
-        raise _split(refusal.NO_QUANTITY, str(error)) from error
+        raise Refused(refusal.OUT_OF_RANGE, f"a utility VM cannot have {content} bytes of memory", hint) from error
     if not 0 < mebibytes <= LARGEST_INT32:
-        hint = "expected memory such as 2Gi or 2048Mi"
-        raise Refused(refusal.OUT_OF_RANGE, f"a utility VM cannot have {content} of memory", hint)
+        raise Refused(refusal.OUT_OF_RANGE, f"a utility VM cannot have {content} bytes of memory", hint)
     return mebibytes
 
 
@@ -254,18 +252,23 @@ def _pool_name_problem(content: str) -> str | None:
 
 def _node_label_problem(key: str) -> str | None:
     if problem := labels.key_problem(key):
-        return problem
+        raise _split(refusal.NO_LABEL, problem)
     if labels.within(key, RESERVED):
         return f"labels under {RESERVED} are the product's own: expected another prefix"
     if key in labels.SET_BY_KUBELET:
         return f"kubelet sets '{key}' itself: expected another key"
-    return labels.kubelet_label_problem(key)
+    if problem := labels.kubelet_label_problem(key):
+        what, _, why = problem.partition(": ")
+        raise Refused(refusal.RESERVED_LABEL, what, why)
+    return None
 
 
 def _object_label_problem(key: str) -> str | None:
-    if not (problem := labels.key_problem(key)) and labels.within(key, RESERVED):
+    if problem := labels.key_problem(key):
+        raise _split(refusal.NO_LABEL, problem)
+    if labels.within(key, RESERVED):
         return f"labels under {RESERVED} are the product's own: expected another prefix"
-    return problem
+    return None
 
 
 _RESOURCES = ("cpu", "memory", "ephemeral-storage")
@@ -351,7 +354,7 @@ LABEL_KEY = text_kind("a label key", refusal.NO_LABEL, labels.key_problem, _KEY_
 NODE_LABEL_KEY = text_kind(
     "a label key that a kubelet may set", refusal.RESERVED_LABEL, _node_label_problem, _KEY_PATTERN
 )
-OBJECT_LABEL_KEY = text_kind("a label key", refusal.NO_LABEL, _object_label_problem, _KEY_PATTERN)
+OBJECT_LABEL_KEY = text_kind("a label key", refusal.RESERVED_LABEL, _object_label_problem, _KEY_PATTERN)
 ANNOTATION_KEY = text_kind("an annotation key", refusal.NO_LABEL, labels.annotation_key_problem, _KEY_PATTERN)
 LABEL_VALUE = text_kind("a label value", refusal.NO_LABEL, labels.value_problem, {"pattern": _LABEL_VALUE_PATTERN})
 RESOURCE = text_kind(

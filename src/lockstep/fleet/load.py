@@ -12,6 +12,7 @@ from lockstep.finding import Finding, Severity
 from lockstep.fleet import source
 from lockstep.fleet.assemble import assemble
 from lockstep.fleet.bare import bare_description
+from lockstep.fleet.construct import REPEATED_KEY
 from lockstep.fleet.document import Document
 from lockstep.fleet.groups import Uncertain
 from lockstep.fleet.inventory import NO_FLEET, Description, Inventory, check_hosts, chosen
@@ -123,7 +124,8 @@ def _loaded(description: Description | None, inventory: Inventory, findings: lis
     documents: tuple[Document, ...] = inventory.documents
     if description is None:
         return Loaded(sources=_texts(documents)).adding(findings)
-    certain, more = assemble(description.data, description.locator)
+    repeated = [finding.path for finding in description.findings if finding.rule == REPEATED_KEY]
+    certain, more = assemble(description.data, description.locator, repeated)
     findings += [*description.findings, *more]
     hosts: Mapping[str, tuple[str, ...]] = {}
     if certain and inventory.groups:

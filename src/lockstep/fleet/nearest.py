@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 _CLOSE_ENOUGH = 0.6
+_CANDIDATES = 5
 _TOO_LONG = 100
 
 
@@ -20,5 +18,19 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         return by_lower[lowered]
     if len(word) > _TOO_LONG:
         return None
-    close = difflib.get_close_matches(lowered, by_lower, n=1, cutoff=_CLOSE_ENOUGH)
-    return by_lower[close[0]] if close else None
+    close = difflib.get_close_matches(lowered, by_lower, n=_CANDIDATES, cutoff=_CLOSE_ENOUGH)
+    return by_lower[min(close, key=lambda candidate: _slips(lowered, candidate))] if close else None
+
+
+def _slips(word: str, other: str) -> int:
+    """Return how many slips of the pen lie between two words: a letter more, less, wrong, or two swapped."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(word, 1):
+        earlier, before, row = before, row, [i]
+        for j, wanted in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and (letter, word[i - 2]) == (other[j - 2], wanted):
+                cost = min(cost, earlier[j - 2] + 1)
+            row.append(cost)
+    return row[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -76,7 +77,7 @@ class Origins:
             return ()
         document, root = found
         return tuple(
-            finding
+            replace(finding, path=finding.path[len(root) :])
             for finding in document.findings
             if finding.rule == REPEATED_KEY and finding.path[: len(root)] == root
         )

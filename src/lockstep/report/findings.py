@@ -82,7 +82,7 @@ def _excerpt(lines: list[str], place: Place, gutter: int) -> tuple[list[str], st
     shown = []
     for number in (place.line - 1, place.line):
         text = lines[number - 1].rstrip("\r") if 1 <= number <= len(lines) else ""
-        if number == place.line or text.strip():
+        if number == place.line or text[cut:].strip():
             shown.append(f"{number:>{gutter}} | {_cut(before + _printable(text[cut:]), room)}".rstrip())
     indent = _columns(before + _printable(line[cut:start]))
     caret = "^" * max(1, min(_columns(_printable(line[start : start + length])), room - indent))
