@@ -10,6 +10,7 @@ from lockstep.report.table import table
 
 PREFIX = "runhcs-wcow-"
 MANY = 4
+LABELS = {"node.kubernetes.io/windows-build": "build", "lockstep.windows/pool": "pool"}
 
 NOTES = {
     "host": (
@@ -31,8 +32,8 @@ def show(plan: Plan, hosts: Mapping[str, Sequence[str]], width: int) -> str:
         notes: list[str] = []
         parts.append(table(*_class_table(plan, notes), width=width))
         parts.append([line for number, key in enumerate(notes, 1) for line in _note(number, NOTES[key], width)])
-    text = "\n\n".join("\n".join(lines) for lines in parts if lines)
-    return text + _legend(plan, width) + "\n"
+    parts.append(_legend(plan))
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
 def _headline(pools: Sequence[PoolPlan]) -> list[str]:
@@ -71,8 +72,8 @@ def _class_table(plan: Plan, notes: list[str]) -> tuple[list[str], list[list[str
             item.name,
             _short(item.handler),
             _some(item.pools),
-            _build(item.guest) + _mark(item, plan, notes),
-            ", ".join(f"{key.removeprefix('node.kubernetes.io/')}={value}" for key, value in item.reached_by.items()),
+            resolve(item.guest).alias + _mark(item, plan, notes),
+            ", ".join(f"{_short_label(key)}={value}" for key, value in item.reached_by.items()),
         ]
         for item in plan.classes.values()
     ]
@@ -92,17 +93,21 @@ def _note(number: int, text: str, width: int) -> list[str]:
     return table([f"({number})", text], [], width)
 
 
-def _legend(plan: Plan, width: int) -> str:
+def _legend(plan: Plan) -> list[str]:
+    """Say what was shortened to fit."""
     names = {handler.name for pool in plan.pools.values() for handler in pool.containerd.handlers}
-    short = sorted(_short(name) for name in names if name.startswith(PREFIX))
-    if not short:
-        return ""
-    text = f"Handlers are named {PREFIX}<name>: {', '.join(PREFIX + name for name in short)}."
-    return "\n\n" + "\n".join(table([text], [], width))
+    labels = {key for item in plan.classes.values() for key in item.reached_by}
+    words = {_short(name): name for name in sorted(names) if name.startswith(PREFIX)}
+    words |= {_short_label(key): key for key in sorted(labels) if key != _short_label(key)}
+    return [f"{word:10} stands for {text}" for word, text in words.items()]
 
 
 def _short(handler: str) -> str:
     return handler.removeprefix(PREFIX)
+
+
+def _short_label(key: str) -> str:
+    return LABELS.get(key, key)
 
 
 def _build(label: str) -> str:
