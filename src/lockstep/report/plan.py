@@ -49,7 +49,7 @@ def _pool_table(pools: Sequence[PoolPlan], hosts: Mapping[str, Sequence[str]]) -
         "Pool": lambda pool: pool.name,
         "nodes": lambda pool: str(len(hosts[pool.name])) if pool.name in hosts else "-",
         "host": lambda pool: _build(pool.host),
-        "guest": lambda pool: "the host's" if pool.guest == pool.host else _build(pool.guest),
+        "guest": lambda pool: "the host's" if pool.guest == pool.host else resolve(pool.guest).alias,
         "Kubernetes": _kubernetes,
         "containerd": _containerd,
         "pause": lambda pool: pool.containerd.pause_image.rpartition(":")[2],
