@@ -162,7 +162,7 @@ def _from_file(path: Path) -> list[NodeSpec]:
         keys = ("name", "build", "containerd", "kubernetes", "config_toml", "port")
         if not isinstance(entry, dict) or "name" not in entry or set(entry) - set(keys):
             raise InputError(
-                f"{path}: entry {index + 1}: expected name and, of {', '.join(keys[1:])}, what differs from the defaults"
+                f"{path}: entry {index + 1}: expected name and any of {', '.join(keys[1:])}"
             )
         port = entry.pop("port", None)
         if port is not None and (not isinstance(port, int) or isinstance(port, bool)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ class Cluster:
             path = self._path(node["metadata"]["name"])
             temporary = path.with_name(f"{path.name}.new")
             temporary.write_text(json.dumps(node, indent=2) + "\n", encoding="utf-8")
-            os.replace(temporary, path)
+            temporary.replace(path)
 
     def delete(self, name: str) -> bool:
         """Remove a Node object, as `kubectl delete node` does; whether there was one."""

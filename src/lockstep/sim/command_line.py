@@ -1,7 +1,8 @@
 """Windows command lines, taken apart.
 
-Source: Microsoft Learn, CommandLineToArgvW and "Parsing C command-line arguments": 2n backslashes before a quotation mark are n
-backslashes, an odd one makes the mark part of the argument; in the program's own name backslashes are always themselves.
+Source: Microsoft Learn, CommandLineToArgvW and "Parsing C command-line arguments": 2n backslashes before a
+quotation mark are n backslashes, an odd one makes the mark part of the argument; in the program's own name
+backslashes are always themselves.
 """
 
 from __future__ import annotations

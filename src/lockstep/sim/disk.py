@@ -1,13 +1,12 @@
 """A node's drives: Windows paths on a folder of this machine, one folder a drive letter.
 
-Names are found whatever their case, as on NTFS. Every change is a counted micro-step, so that power can be lost before, in the
-middle of, and after it. The words of errors are those of .NET's System.IO.
+Names are found whatever their case, as on NTFS. Every change is a counted micro-step, so that power can be lost
+before, in the middle of, and after it. The words of errors are those of .NET's System.IO.
 """
 
 from __future__ import annotations
 
 import ntpath
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +21,10 @@ _FORBIDDEN = re.compile(r'[<>"|?*\x00-\x1f]')
 
 
 class DiskError(Exception):
-    """Windows refuses a file operation: `code` is the contract's (`denied`, `in_use`, `is_directory`, `missing`, `io`)."""
+    """Windows refuses a file operation.
+
+    `code` is the contract's (`denied`, `in_use`, `is_directory`, `missing`, `io`).
+    """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -124,9 +126,9 @@ class Disk:
             self._allow(path)
         self._step(f"replace {target}: begin")
         with _words(target):
-            os.replace(self.locate(target), self.locate(old))
+            self.locate(target).replace(self.locate(old))
             self._step(f"replace {target}: the old file has its other name, the new one has not")
-            os.replace(self.locate(new), self.locate(target))
+            self.locate(new).replace(self.locate(target))
 
     def move(self, source: str, target: str) -> None:
         """Rename a file; what has the new name is replaced."""
@@ -134,7 +136,7 @@ class Disk:
         self._allow(target)
         self._step(f"move {source} to {target}")
         with _words(source):
-            os.replace(self.locate(source), self.locate(target))
+            self.locate(source).replace(self.locate(target))
 
     def delete(self, path: str) -> None:
         """Remove a file where it is there."""

@@ -13,7 +13,7 @@ class Completed(NamedTuple):
     stderr: bytes
 
 
-class PowerLost(Exception):
+class PowerLost(Exception):  # noqa: N818 - what happens to a node, not a mistake
     """The node lost power while it worked: nothing after this moment happened on it."""
 
 

@@ -76,9 +76,9 @@ class SimulatedNodes:
     ) -> None:
         """Make or open the nodes; nothing listens yet.
 
-        Ports are a node's own, or counted up from `port` (0: any), or `port` for all with `shared_port`: those are told apart by
-        path, `/wsman/<node>`. `powershell` is a command: the received command lines are run by it instead of the emulated engine.
-        Raises StateError, ValueError.
+        Ports are a node's own, or counted up from `port` (0: any), or `port` for all with `shared_port`: those
+        are told apart by path, `/wsman/<node>`. `powershell` is a command: the received command lines are run by
+        it instead of the emulated engine. Raises StateError, ValueError.
         """
         names = [spec.name for spec in specs]
         if not specs or len(set(names)) != len(names):
@@ -162,7 +162,10 @@ class SimulatedNodes:
         return f"http://{self._address}:{self.port(name)}{self.path(name)}"
 
     def engine(self, name: str) -> EmulatedEngine:
-        """Return a node's emulated engine: its state, services, faults and power. Raises TypeError on the powershell engine."""
+        """Return a node's emulated engine: its state, services, faults and power.
+
+        Raises TypeError on the powershell engine.
+        """
         engine = self._nodes[name].engine
         if not isinstance(engine, EmulatedEngine):
             raise TypeError(f"{name} runs on the powershell engine")
@@ -199,7 +202,10 @@ class _Api:
         return None
 
     def control(self, document: Any) -> Any:
-        """Carry out `{"node": …, "faults": […], "power": "off" | "on", "reset_stats": true}`; every key but node is optional."""
+        """Carry out `{"node".
+
+        …, "faults": […], "power": "off" | "on", "reset_stats": true}`; every key but node is optional.
+        """
         known = {"node", "faults", "power", "reset_stats"}
         if not isinstance(document, dict) or not document or set(document) - known:
             raise ValueError(f"expected an object with {', '.join(sorted(known))}")

@@ -1,18 +1,20 @@
 """Faults of one node: a list in `faults.json`, which a test, POST /control or a person with an editor writes.
 
-Each fault is an object with `kind`, its own keys (see KINDS) and, where it should happen more or less often than its kind does by
-itself, `times` (null: for ever). A fault that has happened as often as it should is removed from the file.
+Each fault is an object with `kind`, its own keys (see KINDS) and, where it should happen more or less often than
+its kind does by itself, `times` (null: for ever). A fault that has happened as often as it should is removed from
+the file.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from lockstep.node.contract import contract
 
 NUMBER = (int, float)
 
@@ -31,7 +33,8 @@ KINDS: Mapping[str, Kind] = {
     "latency": Kind({"seconds": NUMBER}, times=None),
     # The connection is cut at the n-th WinRM request from now: before it is carried out, or after, without the reply.
     "drop": Kind({"request": (int,)}, {"when": (str,)}),
-    # The n-th operation of this name from now fails with a code of the contract. During apply the step is undone as any other.
+    # The n-th operation of this name from now fails with a code of the contract. During apply the step is undone
+    # as any other.
     "operation": Kind({"op": (str,), "code": (str,)}, {"nth": (int,), "message": (str,)}),
     # At its next start a service `exits` at once, `dies` after so many seconds, or `hangs` in start_pending.
     "service": Kind({"name": (str,), "does": (str,)}, {"after_seconds": NUMBER, "exit_code": (int,)}),
@@ -63,10 +66,20 @@ def check(fault: Any) -> dict[str, Any]:
             raise ValueError(f"fault {fault['kind']} has no {key}; it takes {', '.join(allowed)}")
         if not isinstance(value, allowed[key]) or (isinstance(value, bool) and bool not in allowed[key]):
             raise ValueError(f"fault {fault['kind']}: {key} cannot be {json.dumps(value)}")
-        choices = _CHOICES.get((fault["kind"], key))
+        choices = _choices(fault, key)
         if choices and value not in choices:
             raise ValueError(f"fault {fault['kind']}: {key} is one of {', '.join(choices)}; got {value}")
     return fault
+
+
+def _choices(fault: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Return the words that a key may have, or nothing where any will do."""
+    operations = contract()["operations"]
+    if (fault["kind"], key) == ("operation", "op"):
+        return tuple(operations)
+    if (fault["kind"], key) == ("operation", "code"):
+        return tuple(operations[fault["op"]]["errors"]) or ("none: this operation has no errors",)
+    return _CHOICES.get((fault["kind"], key), ())
 
 
 class Faults:
@@ -171,6 +184,6 @@ class Faults:
             return
         temporary = self._path.with_suffix(".new")
         temporary.write_text(json.dumps(self._list, indent=2) + "\n", encoding="utf-8")
-        os.replace(temporary, self._path)
+        temporary.replace(self._path)
         status = self._path.stat()
         self._seen = (status.st_mtime_ns, status.st_size)

@@ -1,7 +1,8 @@
-"""A new node: Windows with containerd running and kubelet registered, as after its programs were installed and `kubeadm join` ran.
+"""A new node: Windows with containerd running and kubelet registered, as after `kubeadm join` wrote its files.
 
 Sources: containerd cmd/containerd/command/service_windows.go (registerService); kubernetes-sigs/sig-windows-tools
-hostprocess/PrepareNode.ps1; kubernetes cmd/kubeadm/app/componentconfigs/kubelet_windows.go (what join writes on Windows).
+hostprocess/PrepareNode.ps1; kubernetes cmd/kubeadm/app/componentconfigs/kubelet_windows.go (what join writes on
+Windows).
 """
 
 from __future__ import annotations
@@ -49,13 +50,15 @@ resolvConf: ""
 rotateCertificates: true
 staticPodPath: C:/etc/kubernetes/manifests
 """
+_CNI_CONFIG = '{"cniVersion": "1.0.0", "name": "simulated", "type": "sdnbridge"}\n'
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSpec:
-    """What a new node is: a Windows build in any spelling of the catalogue, full versions, and whether it has a config.toml.
+    """What a new node is: a Windows build as the catalogue spells it, full versions, whether it has a config.toml.
 
-    `config_toml`: `none`, or `default` for what `containerd config default` prints. `port` is where it listens, None for any.
+    `config_toml`: `none`, or `default` for what `containerd config default` prints. `port` is where it listens,
+    None for any.
     """
 
     name: str
@@ -91,6 +94,7 @@ def lay_out(folder: Path, spec: NodeSpec) -> None:
     for path, (name, version) in programs.items():
         _write(drive / path, placeholder(name, version))
     _write(drive / "var/lib/kubelet/config.yaml", _KUBELET_CONFIG.encode())
+    _write(drive / _CONTAINERD / "cni/conf/10-simulated.conf", _CNI_CONFIG.encode())
     (drive / "ProgramData/containerd").mkdir(parents=True)
     (drive / "Windows/System32").mkdir(parents=True)
     if spec.config_toml == "default":
@@ -106,11 +110,12 @@ def lay_out(folder: Path, spec: NodeSpec) -> None:
 def start(services: Services) -> None:
     """Register the services of a new node and start containerd. kubelet has not run yet: its Node is not registered."""
     name = services.node_name
-    containerd = '"C:\\Program Files\\containerd\\containerd.exe" --run-service --log-file C:\\ProgramData\\containerd\\containerd.log'
+    log = "C:\\ProgramData\\containerd\\containerd.log"
+    containerd = f'"C:\\Program Files\\containerd\\containerd.exe" --run-service --log-file {log}'
     kubelet = (
         "C:\\k\\kubelet.exe --windows-service --config=C:\\var\\lib\\kubelet\\config.yaml "
-        "--bootstrap-kubeconfig=C:\\etc\\kubernetes\\bootstrap-kubelet.conf --kubeconfig=C:\\etc\\kubernetes\\kubelet.conf "
-        f"--hostname-override={name}"
+        "--bootstrap-kubeconfig=C:\\etc\\kubernetes\\bootstrap-kubelet.conf "
+        f"--kubeconfig=C:\\etc\\kubernetes\\kubelet.conf --hostname-override={name}"
     )
     services.add(Service("containerd", "Containerd", containerd))
     services.add(Service("kubelet", "kubelet", kubelet, depends_on=["containerd"]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -35,7 +34,7 @@ class Facts:
         return {**asdict(self), "computer_name": self.computer_name}
 
 
-class Exited(Exception):
+class ExitError(Exception):
     """A program ends instead of serving: its exit code and last words.
 
     `before_ready` tells whether the service manager had not heard from it yet.
@@ -55,7 +54,7 @@ class Program(Protocol):
         """Run it to its end."""
 
     def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
-        """Start it as a service: what the process then has in memory; raises Exited."""
+        """Start it as a service: what the process then has in memory; raises ExitError."""
 
 
 @dataclass(slots=True)
@@ -104,4 +103,4 @@ def write_json(path: Path, document: Any) -> None:
     """Write a state file in one piece."""
     temporary = path.with_name(f"{path.name}.new")
     temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    temporary.replace(path)

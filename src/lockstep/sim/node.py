@@ -51,8 +51,8 @@ class EmulatedEngine:
     def __init__(self, folder: Path, spec: fresh.NodeSpec | None = None, cluster: Path | None = None) -> None:
         """Open the node in `folder`, or make it there from `spec`; opening is a boot.
 
-        `cluster` is the folder of Node objects, `cluster/nodes` beside `folder` where it is not given. Raises StateError,
-        ValueError for a build or version that is none.
+        `cluster` is the folder of Node objects, `cluster/nodes` beside `folder` where it is not given. Raises
+        StateError, ValueError for a build or version that is none.
         """
         self.folder = folder
         self.faults = Faults(folder / "faults.json")
@@ -84,7 +84,10 @@ class EmulatedEngine:
 
     @property
     def boot(self) -> int | None:
-        """Which boot this is; None while the node has no power. A node whose time is up comes back when it is asked for."""
+        """Which boot this is; None while the node has no power.
+
+        A node whose time is up comes back when it is asked for.
+        """
         with self._lock:
             if self._back_at is not None and time.monotonic() >= self._back_at:
                 self.power_on()
@@ -105,7 +108,10 @@ class EmulatedEngine:
             self.services.boot()
 
     def execute_request(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the agent's response to a request of the contract; raises PowerLost where the node goes down in between."""
+        """Return the agent's response to a request of the contract.
+
+        Raises PowerLost where the node goes down in between.
+        """
         with self._lock:
             if self.boot is None:
                 raise PowerLost("the node has no power")
@@ -134,8 +140,9 @@ class EmulatedEngine:
 
 
 _REFUSAL = (
-    b"This is a simulated node (lockstep sim, emulated engine). It runs lockstep's own agent and nothing else: the modules "
-    b"containerd_config, kubelet_config and their _info siblings. For any other PowerShell use --engine powershell.\r\n"
+    b"This is a simulated node (lockstep sim, emulated engine). It runs lockstep's own agent and nothing else: "
+    b"the modules containerd_config, kubelet_config and their _info siblings. "
+    b"For any other PowerShell use --engine powershell.\r\n"
 )
 
 

@@ -15,7 +15,8 @@ _NAMES = ("powershell", "powershell.exe")
 class PowerShellEngine:
     """Runs `PowerShell …` as COMMAND with the same arguments; anything else is refused.
 
-    `{node}` and `{state}` in the command stand for the node's name and its folder, so that one command serves many nodes.
+    `{node}` and `{state}` in the command stand for the node's name and its folder, so that one command serves
+    many nodes.
     """
 
     def __init__(self, command: str, node: str, folder: Path) -> None:
@@ -32,7 +33,9 @@ class PowerShellEngine:
         """Run a command line to its end."""
         program, *arguments = command_line.split(line) or [""]
         if program.lower() not in _NAMES:
-            words = f"'{program}' is not recognized: this node (lockstep sim, powershell engine) runs PowerShell command lines only.\r\n"
+            words = (
+                f"'{program}' is not recognized: lockstep sim's powershell engine runs PowerShell and nothing else.\r\n"
+            )
             return Completed(1, b"", words.encode())
         try:
             # Running what an authenticated client sends is what this engine is for; it listens on loopback.

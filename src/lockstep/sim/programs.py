@@ -1,7 +1,8 @@
 """The programs of a simulated node: placeholder files that name what they are.
 
-A program file holds one line, `lockstep simulated program: containerd.exe 2.3.4`: running it runs the simulation of that version.
-Replacing the file is an upgrade, removing it takes the program away. Every other file is no program.
+A program file holds one line, `lockstep simulated program: containerd.exe 2.3.4`: running it runs the simulation
+of that version. Replacing the file is an upgrade, removing it takes the program away. Every other file is no
+program.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from lockstep.sim.machine import Machine, Program
 _LINE = re.compile(rb"^lockstep simulated program: ([\w.-]+) (\S+)\s*$")
 
 
-class NotAProgram(Exception):
+class NotAProgramError(Exception):
     """A file is there, but Windows could not run it."""
 
 
@@ -25,7 +26,7 @@ def placeholder(name: str, version: str) -> bytes:
 def find(machine: Machine, path: str) -> Program | None:
     """Return the program at a path (`.exe` may be left out), None where there is no file.
 
-    Raises NotAProgram for any other file, DiskError where the file cannot be read.
+    Raises NotAProgramError for any other file, DiskError where the file cannot be read.
     """
     data = machine.disk.read(path)
     if data is None:
@@ -35,5 +36,5 @@ def find(machine: Machine, path: str) -> Program | None:
     match = _LINE.match(data)
     factory = machine.programs.get(match[1].decode()) if match else None
     if match is None or factory is None:
-        raise NotAProgram(path)
+        raise NotAProgramError(path)
     return factory(match[2].decode())

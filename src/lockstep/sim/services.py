@@ -1,6 +1,7 @@
 """The service control manager of a simulated node, with its database in services.json.
 
-Sources: Microsoft Learn, Service Control Manager (start order, dependencies, SERVICE_STATUS); winerror.h for the numbers.
+Sources: Microsoft Learn, Service Control Manager (start order, dependencies, SERVICE_STATUS); winerror.h for the
+numbers.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any, NoReturn
 from lockstep.sim import command_line
 from lockstep.sim.disk import DiskError
 from lockstep.sim.faults import Faults
-from lockstep.sim.machine import Exited, Machine, write_json
-from lockstep.sim.programs import NotAProgram, find
+from lockstep.sim.machine import ExitError, Machine, write_json
+from lockstep.sim.programs import NotAProgramError, find
 from lockstep.sim.steps import Steps
 
 FILE_NOT_FOUND = 2
@@ -33,13 +34,16 @@ MESSAGES: Mapping[int, str] = {
     FILE_NOT_FOUND: "The system cannot find the file specified",
     BAD_PROGRAM: "%1 is not a valid Win32 application",
     REQUEST_TIMEOUT: "The service did not respond to the start or control request in a timely fashion",
-    DISABLED: "The service cannot be started, either because it is disabled or because it has no enabled devices associated with it",
+    DISABLED: (
+        "The service cannot be started, either because it is disabled or because it has no enabled devices "
+        "associated with it"
+    ),
     PROCESS_ABORTED: "The process terminated unexpectedly",
     DEPENDENCY_FAILED: "The dependency service or group failed to start",
 }
 
 
-class StartFailed(Exception):
+class StartError(Exception):
     """A service did not start: Windows' number and words."""
 
     def __init__(self, name: str, number: int) -> None:
@@ -106,7 +110,7 @@ class Services:
         self._save()
 
     def dependents(self, name: str) -> list[str]:
-        """Services that depend on this one, directly or not, and are not stopped, in the order in which to stop them."""
+        """Return the services to stop before this one: all that depend on it and are not stopped, in that order."""
         self._pass_time()
         found: list[str] = []
         for service in self._all.values():
@@ -150,18 +154,18 @@ class Services:
         self._save()
 
     def start(self, name: str) -> Service:
-        """Start a service and what it depends on; raises StartFailed. It may still be start_pending, or die later."""
+        """Start a service and what it depends on; raises StartError. It may still be start_pending, or die later."""
         self._pass_time()
         service = self._all[name.lower()]
         if service.state != "stopped":
             return service
         if service.start_type == "disabled":
-            raise StartFailed(service.name, DISABLED)
+            raise StartError(service.name, DISABLED)
         for other in service.depends_on:
             try:
                 self.start(other)
-            except (KeyError, StartFailed):
-                raise StartFailed(service.name, DEPENDENCY_FAILED) from None
+            except (KeyError, StartError):
+                raise StartError(service.name, DEPENDENCY_FAILED) from None
         self._step(f"start service {service.name}")
         service.started_at, service.ends = self.now(), None
         try:
@@ -179,7 +183,7 @@ class Services:
                 continue
             try:
                 self.start(service.name)
-            except StartFailed as error:
+            except StartError as error:
                 self._machine.log_event(
                     f"The {service.name} service failed to start due to the following error: {error}"
                 )
@@ -201,13 +205,13 @@ class Services:
         argv = command_line.split(service.binary_path)
         try:
             program = find(self._machine, argv[0]) if argv else None
-        except (NotAProgram, DiskError):
+        except (NotAProgramError, DiskError):
             self._fail(service, BAD_PROGRAM)
         if program is None:
             self._fail(service, FILE_NOT_FOUND)
         try:
             memory = program.serve(self._machine, argv[1:])
-        except Exited as error:
+        except ExitError as error:
             self._machine.log_event(f"{service.name}: {error.words}")
             if error.before_ready:
                 self._fail(service, REQUEST_TIMEOUT)
@@ -222,7 +226,7 @@ class Services:
 
     def _fail(self, service: Service, number: int) -> NoReturn:
         service.state, service.process_id, service.exit_code = "stopped", 0, number
-        raise StartFailed(service.name, number)
+        raise StartError(service.name, number)
 
     def _pass_time(self) -> None:
         """Let processes die whose time has come."""

@@ -8,7 +8,10 @@ from typing import Any
 
 
 class Stats:
-    """Counters of one node. WinRM requests are SOAP messages of a known client; handshakes are the HTTP requests before."""
+    """Counters of one node.
+
+    WinRM requests are SOAP messages of a known client; handshakes are the HTTP requests before.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

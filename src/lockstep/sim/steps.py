@@ -13,7 +13,10 @@ class Steps:
         self._armed: int | None = None
 
     def begin(self, power_lost_at: int | None = None) -> None:
-        """Start to count for a new request; `power_lost_at` is the number, from 1, of the step that is not reached any more."""
+        """Start to count for a new request.
+
+        `power_lost_at` is the number, from 1, of the step that is not reached any more.
+        """
         self.labels = []
         self._armed = power_lost_at
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from lockstep.sim.agent.failure import Failure
+from lockstep.sim.agent.failure import OperationError
 from lockstep.sim.clock import Clock
 from lockstep.sim.disk import Disk, DiskError
 
@@ -34,12 +34,12 @@ class Files:
         return self._clock.text(_TIME)
 
     def read(self, path: str, limit: int | None = None) -> bytes | None:
-        """Return a file's bytes, None for no file; raises Failure."""
+        """Return a file's bytes, None for no file; raises OperationError."""
         if self.disk.is_folder(path):
-            raise Failure("is_directory", f"{path} is a folder, not a file.")
+            raise OperationError("is_directory", f"{path} is a folder, not a file.")
         data = self.disk.read(path)
         if data is not None and limit is not None and len(data) > limit:
-            raise Failure("too_large", f"{path} has {len(data)} bytes; at most {limit} are read.")
+            raise OperationError("too_large", f"{path} has {len(data)} bytes; at most {limit} are read.")
         return data
 
     def digest(self, path: str) -> str | None:
@@ -79,12 +79,15 @@ class Files:
         return backup
 
     def settle_exchange(self, path: str, aside: str) -> None:
-        """Finish what ReplaceFile was in the middle of: the former file has its other name, the new one has not come yet."""
+        """Finish what ReplaceFile was in the middle of.
+
+        The former file has its other name, the new one has not come yet.
+        """
         if not self.disk.exists(path) and self.disk.exists(path + aside) and self.disk.exists(path + NEW):
             self.move(path + aside, path)
 
     def half_exchanged(self, path: str) -> str | None:
-        """Return the name under which a file's content is, while an interrupted exchange has left none under its own."""
+        """Return where a file's content is while an interrupted exchange has left none under its own name."""
         if not self.disk.exists(path) and self.disk.exists(path + OLD) and self.disk.exists(path + NEW):
             return path + OLD
         return None

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from lockstep.sim.agent.failure import Failure
+from lockstep.sim.agent.failure import OperationError
 from lockstep.sim.agent.files import MIDDLE, NEW, Files
 
 FOLDER = "C:\\ProgramData\\lockstep\\transactions"
@@ -14,7 +14,10 @@ FOLDER = "C:\\ProgramData\\lockstep\\transactions"
 
 @dataclass(slots=True)
 class Step:
-    """The former state of one thing that the transaction changes. `touched` is not on the disk: steps found there are touched."""
+    """The former state of one thing that the transaction changes.
+
+    `touched` is not on the disk: steps found there are touched.
+    """
 
     kind: str
     name: str
@@ -64,19 +67,21 @@ def pending(files: Files, name: str) -> bool:
 
 
 def read_journal(files: Files, path: str) -> Journal | None:
-    """Return the journal that an interrupted apply left; raises Failure where it cannot be understood."""
+    """Return the journal that an interrupted apply left; raises OperationError where it cannot be understood."""
     files.settle_exchange(path, MIDDLE)
     data = files.read(path)
     if data is None:
         return None
     try:
         document = json.loads(data.decode("ascii"))
-        if document["contract"] != 1 or not document["phase"]:
-            raise ValueError("it is of another contract")
         steps = [Step(**step, touched=True) for step in document["steps"]]
-        return Journal(path, document["phase"], document["time"], steps)
+        contract, phase, time = document["contract"], document["phase"], document["time"]
     except (ValueError, KeyError, TypeError) as error:
-        raise Failure("io", f"{path} cannot be understood ({error}): look at it and remove it.") from None
+        raise OperationError("io", f"{path} cannot be understood ({error}): look at it and remove it.") from None
+    if contract != 1 or not phase:
+        message = f"{path} cannot be understood (it is of another contract): look at it and remove it."
+        raise OperationError("io", message)
+    return Journal(path, phase, time, steps)
 
 
 def write_journal(files: Files, journal: Journal) -> None:

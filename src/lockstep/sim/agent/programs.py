@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lockstep.sim.agent.failure import Failure
+from lockstep.sim.agent.failure import OperationError
 from lockstep.sim.engine import Completed
 from lockstep.sim.machine import Machine
-from lockstep.sim.programs import NotAProgram, find
+from lockstep.sim.programs import NotAProgramError, find
 from lockstep.sim.services import BAD_PROGRAM, MESSAGES, Services
 
 _STDOUT_LIMIT = 1024 * 1024
@@ -40,13 +40,13 @@ def resolve(machine: Machine, services: Services, operation: Mapping[str, Any]) 
 
 
 def run(machine: Machine, path: str, arguments: list[str]) -> Completed:
-    """Run a program to its end; raises Failure where Windows could not."""
+    """Run a program to its end; raises OperationError where Windows could not."""
     try:
         program = find(machine, path)
-    except NotAProgram:
-        raise Failure("io", MESSAGES[BAD_PROGRAM]) from None
+    except NotAProgramError:
+        raise OperationError("io", MESSAGES[BAD_PROGRAM]) from None
     if program is None:
-        raise Failure("io", "The system cannot find the file specified")
+        raise OperationError("io", "The system cannot find the file specified")
     return program.run(machine, arguments)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from lockstep.node.contract import CONTRACT_VERSION, ContractError, check_request
 from lockstep.sim.agent import programs
-from lockstep.sim.agent.failure import Failure, failure_of
+from lockstep.sim.agent.failure import OperationError, fail_as_told, failure_of
 from lockstep.sim.agent.files import Files, sha256
 from lockstep.sim.agent.journal import pending
 from lockstep.sim.agent.transaction import Transaction
@@ -37,7 +37,10 @@ class Agent:
         }
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the response to a request, refused ones included; raises PowerLost where the node goes down in between."""
+        """Return the response to a request, refused ones included.
+
+        Raises PowerLost where the node goes down in between.
+        """
         mode = "apply" if isinstance(request, Mapping) and request.get("mode") == "apply" else "read"
         head = {"contract": CONTRACT_VERSION, "mode": mode}
         try:
@@ -53,11 +56,9 @@ class Agent:
     def _read(self, operation: Mapping[str, Any]) -> dict[str, Any]:
         op = operation["op"]
         try:
-            fault = self._faults.operation(op)
-            if fault is not None:
-                raise Failure(fault["code"], fault.get("message", f"{op} fails, as it was told to."))
+            fail_as_told(self._faults, op)
             return {"op": op, "ok": True, **self._reads[op](operation)}
-        except (DiskError, Failure) as error:
+        except (DiskError, OperationError) as error:
             return {"op": op, "ok": False, "error": failure_of(error).error}
 
     def _system(self, _: Mapping[str, Any]) -> dict[str, Any]:

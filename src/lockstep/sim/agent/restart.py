@@ -1,23 +1,27 @@
-"""Restarting services as the agent does: dependents stopped first, then waited for, then watched until they have settled."""
+"""Restarting services as the agent does.
+
+Dependents stopped first, then waited for, then watched until they have settled.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from lockstep.sim.agent.failure import Failure
-from lockstep.sim.services import Services, StartFailed
+from lockstep.sim.agent.failure import OperationError
+from lockstep.sim.services import Services, StartError
 
 
 def restart(
     services: Services, name: str, dependents: list[str], seconds: float, settle: float, *, force: bool = False
 ) -> dict[str, Any]:
-    """Restart a service and what depends on it: `process_id` and `restarted_dependents`; raises Failure.
+    """Restart a service and what depends on it: `process_id` and `restarted_dependents`; raises OperationError.
 
-    `dependents` are started too, running or not: an interrupted restart had stopped them. `force` ends what does not stop.
+    `dependents` are started too, running or not: an interrupted restart had stopped them. `force` ends what does
+    not stop.
     """
     service = services.get(name)
     if service is None:
-        raise Failure("missing", f"There is no service {name}.")
+        raise OperationError("missing", f"There is no service {name}.")
     named = [other.lower() for other in dependents]
     stopping = services.dependents(name)
     stopping += [other for other in services.all_dependents(name) if other.lower() in named and other not in stopping]
@@ -40,20 +44,20 @@ def stop(services: Services, name: str, seconds: float, *, force: bool = False) 
     if state == "running" or force:
         services.stop(name)
         return
-    raise Failure("timeout", f"{name} did not stop within {seconds:g} s: it is {state}.")
+    raise OperationError("timeout", f"{name} did not stop within {seconds:g} s: it is {state}.")
 
 
 def start(services: Services, name: str, seconds: float, settle: float) -> int:
-    """Start a service, wait until it runs and has stayed up; its process id. Raises Failure."""
+    """Start a service, wait until it runs and has stayed up; its process id. Raises OperationError."""
     try:
         services.start(name)
-    except StartFailed as error:
+    except StartError as error:
         raise _failed(services, name, f"did not start: {error.words}", None) from None
     state = services.wait(name, ("running", "stopped"), seconds)
     if state == "stopped":
         raise _failed(services, name, "did not start: it stopped", None)
     if state != "running":
-        raise Failure("timeout", f"{name} did not come up within {seconds:g} s: it is {state}.")
+        raise OperationError("timeout", f"{name} did not come up within {seconds:g} s: it is {state}.")
     began = services.now()
     if services.wait(name, ("stopped",), settle) == "stopped":
         up = services.now() - began
@@ -62,10 +66,10 @@ def start(services: Services, name: str, seconds: float, settle: float) -> int:
     return service.process_id if service is not None else 0
 
 
-def _failed(services: Services, name: str, what: str, after: float | None) -> Failure:
+def _failed(services: Services, name: str, what: str, after: float | None) -> OperationError:
     service = services.get(name)
     code = service.exit_code if service is not None else 0
     more: dict[str, Any] = {"exit_code": code}
     if after is not None:
         more["after_seconds"] = round(after, 1)
-    return Failure("service_failed", f"{name} {what}, with exit code {code}.", **more)
+    return OperationError("service_failed", f"{name} {what}, with exit code {code}.", **more)

@@ -1,4 +1,7 @@
-"""One apply as a transaction, step by step as agent.ps1 does it: journal first, undo in reverse on a failure, commit last."""
+"""One apply as a transaction, step by step as agent.ps1 does it.
+
+Journal first, undo in reverse on a failure, commit last.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.sim.agent import programs
-from lockstep.sim.agent.failure import Failure, failure_of
+from lockstep.sim.agent.failure import OperationError, fail_as_told, failure_of
 from lockstep.sim.agent.files import MIDDLE, NEW, OLD, REJECTED, Files, sha256
 from lockstep.sim.agent.journal import Journal, Step, journal_path, read_journal, write_journal
 from lockstep.sim.agent.restart import restart, stop
@@ -36,22 +39,22 @@ class Transaction:
         response: dict[str, Any] = {"ok": False, "results": []}
         try:
             journal = self._begin(journal_path(request["transaction"]), request["operations"])
-        except (DiskError, Failure) as error:
+        except (DiskError, OperationError) as error:
             return {**response, "error": failure_of(error).error, "rolled_back": True}
         for index, operation in enumerate(request["operations"]):
             try:
                 response["results"].append({"op": operation["op"], "ok": True, **self._do(operation, journal)})
-            except (DiskError, Failure) as error:
+            except (DiskError, OperationError) as error:
                 response["results"].append({"op": operation["op"], "ok": False, "error": failure_of(error).error})
                 return {**response, "failed_step": index, **self._undo(journal)}
         try:
             journal.phase = "committed"
             write_journal(self.files, journal)
-        except (DiskError, Failure) as error:
+        except (DiskError, OperationError) as error:
             return {**response, "error": failure_of(error).error, **self._undo(journal)}
         try:
             backups = self._complete(journal)
-        except (DiskError, Failure) as error:
+        except (DiskError, OperationError) as error:
             problem = failure_of(error).error
             words = "Everything was applied, but what was there before could not be cleared away: "
             return {**response, "error": {**problem, "message": words + problem["message"]}, "rolled_back": False}
@@ -103,9 +106,7 @@ class Transaction:
 
     def _do(self, operation: Operation, journal: Journal) -> dict[str, Any]:
         op = operation["op"]
-        fault = self.faults.operation(op)
-        if fault is not None:
-            raise Failure(fault["code"], fault.get("message", f"{op} fails, as it was told to."))
+        fail_as_told(self.faults, op)
         steps: Mapping[str, tuple[str, Callable[[Operation, Step], dict[str, Any]]]] = {
             "file.write": ("file", self._write),
             "file.remove": ("file", self._remove),
@@ -117,7 +118,7 @@ class Transaction:
         kind, action = steps[op]
         step = journal.find(kind, operation.get("path") or operation["name"])
         if step is None:
-            raise Failure("io", f"{op} has no step in the journal")
+            raise OperationError("io", f"{op} has no step in the journal")
         return action(operation, step)
 
     def _write(self, operation: Operation, step: Step) -> dict[str, Any]:
@@ -151,11 +152,13 @@ class Transaction:
         name = operation["name"]
         service = self.services.get(name)
         if service is None:
-            raise Failure("missing", f"There is no service {name}.")
+            raise OperationError("missing", f"There is no service {name}.")
         if service.binary_path == operation["binary_path"]:
             return {"changed": False}
         if service.binary_path != operation["expect_binary_path"]:
-            raise Failure("conflict", f"The command line of {name} was changed by somebody else since it was read.")
+            raise OperationError(
+                "conflict", f"The command line of {name} was changed by somebody else since it was read."
+            )
         step.touched = True
         self.services.configure(name, operation["binary_path"])
         return {"changed": True}
@@ -173,7 +176,7 @@ class Transaction:
             path = programs.resolve(self.machine, self.services, operation)
             if path is None:
                 named = " ".join(operation[key] for key in ("path", "service", "sibling") if key in operation)
-                raise Failure("missing", f"There is no program {named}")
+                raise OperationError("missing", f"There is no program {named}")
             done = programs.run(self.machine, path, list(operation.get("arguments", ())))
             output = done.stdout.decode("utf-8", "replace")
             absent = [text for text in operation["must_contain"] if text not in output]
@@ -187,7 +190,7 @@ class Transaction:
         )
         shown = (output + done.stderr.decode("utf-8", "replace")).strip()[-_OUTPUT_LIMIT:]
         message = f"{path} {reason}, after {attempts} attempts in {limit} s."
-        raise Failure("check_failed", message, exit_code=done.exit_code, output=shown)
+        raise OperationError("check_failed", message, exit_code=done.exit_code, output=shown)
 
     def _undo(self, journal: Journal) -> dict[str, Any]:
         """Go back to the former state: files and definitions in reverse order, then the services on top of them."""
@@ -197,7 +200,7 @@ class Transaction:
         for step in sorted(steps, key=lambda step: step.kind == "restart"):
             try:
                 kept = self._undo_step(step)
-            except (DiskError, Failure) as error:
+            except (DiskError, OperationError) as error:
                 problems.append(f"{step.kind} {step.name}: {failure_of(error).error['message']}")
             else:
                 rejected += [kept] if kept else []
@@ -254,4 +257,4 @@ def _expect(path: str, found: str | None, expected: str | None) -> None:
     if found == expected:
         return
     words = [f"SHA-256 {digest}" if digest else "no file" for digest in (expected, found)]
-    raise Failure("conflict", f"{path} was changed by somebody else: expected {words[0]}, found {words[1]}.")
+    raise OperationError("conflict", f"{path} was changed by somebody else: expected {words[0]}, found {words[1]}.")

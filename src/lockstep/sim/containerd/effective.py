@@ -1,16 +1,17 @@
 """What a containerd has after reading its configuration: its handlers, its pause image, and whether CRI came up.
 
-Sources: containerd v1.7.29 pkg/cri/config (DefaultConfig, ValidatePluginConfig); v2.3.4 internal/cri/config (DefaultRuntimeConfig,
-DefaultImageConfig, ValidateRuntimeConfig, ValidateImageConfig), plugins/cri; decoding by pelletier/go-toml v1 and v2.
+Sources: containerd v1.7.29 pkg/cri/config (DefaultConfig, ValidatePluginConfig); v2.3.4 internal/cri/config
+(DefaultRuntimeConfig, DefaultImageConfig, ValidateRuntimeConfig, ValidateImageConfig), plugins/cri; decoding by
+pelletier/go-toml v1 and v2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -19,6 +20,7 @@ from lockstep.sim.containerd.release import CRI_V2, IMAGES_V3, RUNTIME_V3, Relea
 
 Schema = Any
 _CNI = "C:\\Program Files\\containerd\\cni"
+_CNI_BIN_DIRS = [f"{_CNI}\\bin"]
 _SNAPSHOTTERS = ("windows", "windows-lcow", "cimfs", "blockcim")
 """Source: containerd cmd/containerd/builtins/builtins_windows.go, plugins/snapshots/{windows,lcow}."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -34,7 +36,8 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 class Effective:
     """The state of a containerd that is up.
 
-    `config` is what `config dump` prints, `warnings` the lines it logged, `cri_error` why CRI is not there (None: it is).
+    `config` is what `config dump` prints, `warnings` the lines it logged, `cri_error` why CRI is not there (None:
+    it is).
     """
 
     config: Mapping[str, Any]
@@ -51,20 +54,18 @@ def effective(release: Release, loaded: Loaded) -> Effective:
     plugins = dict(loaded.data.get("plugins", {}))
     if release.major == 1:
         own = CRI_V2 if loaded.data["version"] > 1 else "cri"
-        cri = _decode(release, "cri", own, plugins.get(own, {}), _defaults_v2(release), warnings)
+        cri = _decode(release, _Section(own, "cri", _defaults_v2(release)), plugins, warnings)
         plugins.pop(own, None)
         plugins[CRI_V2] = cri
         runtime, images = cri, {**cri, "pinned_images": {"sandbox": cri["sandbox_image"]}}
-        names = {CRI_V2: "invalid plugin config"}
+        names = [CRI_V2]
     else:
-        runtime = _decode(
-            release, "runtime", RUNTIME_V3, plugins.get(RUNTIME_V3, {}), _runtime_defaults(release), warnings
-        )
-        images = _decode(release, "images", IMAGES_V3, plugins.get(IMAGES_V3, {}), _images_defaults(release), warnings)
-        server = _decode(release, "server", CRI_V2, plugins.get(CRI_V2, {}), _SERVER_DEFAULTS, warnings)
+        names = [RUNTIME_V3, IMAGES_V3, CRI_V2]
+        runtime = _decode(release, _Section(RUNTIME_V3, "runtime", _runtime_defaults(release)), plugins, warnings)
+        images = _decode(release, _Section(IMAGES_V3, "images", _images_defaults(release)), plugins, warnings)
+        server = _decode(release, _Section(CRI_V2, "server", _SERVER_DEFAULTS), plugins, warnings)
         plugins |= {RUNTIME_V3: runtime, IMAGES_V3: images, CRI_V2: server}
-        names = {RUNTIME_V3: "invalid plugin config", IMAGES_V3: "invalid cri image config", CRI_V2: ""}
-    error = _cri_error(release, runtime, images)
+    error = next(_cri_problems(release, runtime, images), None)
     disabled = [name for name in loaded.data.get("disabled_plugins", []) if name in names]
     if disabled:
         error = f"plugin {disabled[0]} is disabled"
@@ -105,9 +106,7 @@ def _defaults_v2(release: Release) -> dict[str, Any]:
 
 
 def _runtime_defaults(release: Release) -> dict[str, Any]:
-    binaries = (
-        {"bin_dirs": [f"{_CNI}\\bin"]} if release.facts.cni_bin_key == "bin_dirs" else {"bin_dir": f"{_CNI}\\bin"}
-    )
+    binaries = {"bin_dirs": _CNI_BIN_DIRS} if release.facts.cni_bin_key == "bin_dirs" else {"bin_dir": f"{_CNI}\\bin"}
     return {
         "containerd": {"default_runtime_name": release.facts.default_handler, "runtimes": release.default_handlers()},
         "cni": {**binaries, "conf_dir": f"{_CNI}\\conf", "max_conf_num": 1, "conf_template": ""},
@@ -143,22 +142,33 @@ def _keys() -> Mapping[str, Schema]:
     return loaded
 
 
-def _decode(
-    release: Release, keys: str, plugin: str, value: Any, defaults: Mapping[str, Any], warnings: list[str]
-) -> dict[str, Any]:
+class _Section(NamedTuple):
+    """A plugin's section: its id, its part of cri-keys.yaml, its defaults."""
+
+    plugin: str
+    keys: str
+    defaults: Mapping[str, Any]
+
+
+def _decode(release: Release, own: _Section, plugins: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
     """Return a plugin's section over its defaults, without the keys that this release does not know."""
+    value = plugins.get(own.plugin, {})
     if not isinstance(value, dict):
-        raise ConfigError(f"toml: cannot decode TOML value into plugin {plugin}")
+        raise ConfigError(f"toml: cannot decode TOML value into plugin {own.plugin}")
     unknown: list[str] = []
-    known = _known(release, _keys()[keys], value, (), unknown)
+    schema = _keys()[own.keys]
+    known = _known(release, schema, value, (), unknown)
     if release.major > 1:
-        warnings += [f'Ignoring unknown key in TOML for plugin key="{key}" plugin={plugin}' for key in unknown]
-    merged: dict[str, Any] = _over(release, _keys()[keys], defaults, known)
+        warnings += [f'Ignoring unknown key in TOML for plugin key="{key}" plugin={own.plugin}' for key in unknown]
+    merged: dict[str, Any] = _over(release, schema, own.defaults, known)
     return merged
 
 
 def _known(release: Release, schema: Schema, value: Any, path: tuple[str, ...], unknown: list[str]) -> Any:
-    """Return the part of a value that a schema knows; what it does not know is named in `unknown`. Raises ConfigError for a type."""
+    """Return the part of a value that a schema knows; what it does not know is named in `unknown`.
+
+    Raises ConfigError for a type.
+    """
     if schema == "handler":
         schema = {key: facts.type for key, facts in release.facts.handler_keys.items()}
     if isinstance(schema, str):
@@ -185,7 +195,10 @@ def _known(release: Release, schema: Schema, value: Any, path: tuple[str, ...], 
 
 
 def _over(release: Release, schema: Schema, base: Any, value: Any) -> Any:
-    """Return a decoded value over a default. 1.x (go-toml v1) makes a new map where the file has one; 2.x fills the default map."""
+    """Return a decoded value over a default. 1.x (go-toml v1) makes a new map where the file has one.
+
+    2.x fills the default map.
+    """
     if isinstance(schema, Mapping) and "*" not in schema:
         merged = dict(base)
         for key, item in value.items():
@@ -196,36 +209,41 @@ def _over(release: Release, schema: Schema, base: Any, value: Any) -> Any:
     return value
 
 
-def _cri_error(release: Release, runtime: Mapping[str, Any], images: Mapping[str, Any]) -> str | None:
-    """Why CRI does not come up on a configuration that containerd itself starts with."""
-    containerd, cni = runtime["containerd"], runtime["cni"]
+def _cri_problems(release: Release, runtime: Mapping[str, Any], images: Mapping[str, Any]) -> Iterator[str]:
+    """Yield why CRI does not come up on a configuration that containerd itself starts with.
+
+    The first is what it says.
+    """
+    containerd, cni, invalid = runtime["containerd"], runtime["cni"], "invalid plugin config: "
     default = containerd["default_runtime_name"]
     if not default:
-        return "invalid plugin config: `default_runtime_name` is empty"
+        yield f"{invalid}`default_runtime_name` is empty"
     if default not in containerd["runtimes"]:
-        return (
-            "invalid plugin config: no corresponding runtime configured in `containerd.runtimes` for `containerd` "
+        yield (
+            f"{invalid}no corresponding runtime configured in `containerd.runtimes` for `containerd` "
             f'`default_runtime_name = "{default}"'
         )
-    own_default = [f"{_CNI}\\bin"]
-    if release.facts.cni_bin_key == "bin_dirs" and cni.get("bin_dir") and cni.get("bin_dirs") not in ([], own_default):
-        return "invalid plugin config: `cni.bin_dir` and `cni.bin_dirs` cannot be set at the same time"
+    if (
+        release.facts.cni_bin_key == "bin_dirs"
+        and cni.get("bin_dir")
+        and cni.get("bin_dirs") not in ([], _CNI_BIN_DIRS)
+    ):
+        yield f"{invalid}`cni.bin_dir` and `cni.bin_dirs` cannot be set at the same time"
     for handler in containerd["runtimes"].values():
         everything = handler.get("privileged_without_host_devices_all_devices_allowed")
         if everything and not handler.get("privileged_without_host_devices"):
-            return (
-                "invalid plugin config: `privileged_without_host_devices_all_devices_allowed` requires "
+            yield (
+                f"{invalid}`privileged_without_host_devices_all_devices_allowed` requires "
                 "`privileged_without_host_devices` to be enabled"
             )
-        if handler.get("io_type", "fifo") not in ("fifo", "streaming"):
-            return "invalid plugin config: `io_type` can only be `streaming` or `named_pipe`"
+        if handler.get("io_type") not in (None, "", "fifo", "streaming"):
+            yield f"{invalid}`io_type` can only be `streaming` or `named_pipe`"
     registry = section(images, "registry")
     if registry.get("mirrors") and registry.get("config_path"):
-        return "invalid cri image config: `mirrors` cannot be set when `config_path` is provided"
+        yield "invalid cri image config: `mirrors` cannot be set when `config_path` is provided"
     snapshotter = images["snapshotter"] if release.major > 1 else containerd["snapshotter"]
     if snapshotter not in _SNAPSHOTTERS:
-        return f'failed to find snapshotter "{snapshotter}"'
-    return None
+        yield f'failed to find snapshotter "{snapshotter}"'
 
 
 def _with_sandboxer(release: Release, runtimes: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

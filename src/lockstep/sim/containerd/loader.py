@@ -1,7 +1,8 @@
 """Reading config.toml and its imports, as each containerd series does.
 
-Sources: containerd v1.7.29 services/server/config/config.go (LoadConfig, ValidateV2, mergeConfig); containerd v2.0.5, v2.2.1, v2.3.4
-and v2.4.1 cmd/containerd/server/config/config.go (LoadConfig, LoadConfigWithPlugins, ValidateVersion, mergeConfig).
+Sources: containerd v1.7.29 services/server/config/config.go (LoadConfig, ValidateV2, mergeConfig); containerd
+v2.0.5, v2.2.1, v2.3.4 and v2.4.1 cmd/containerd/server/config/config.go (LoadConfig, LoadConfigWithPlugins,
+ValidateVersion, mergeConfig).
 """
 
 from __future__ import annotations
@@ -60,13 +61,17 @@ def load(release: Release, path: str, files: Files) -> Loaded:
         pending += _resolve(current, part.get("imports", []), files)
     _validate(release, loaded, path)
     if release.major > 1 and loaded.data["version"] < release.config_version:
-        # 2.0 to 2.2 merge first, the last file's version counts for all, and the whole is migrated when the server starts.
+        # 2.0 to 2.2 merge first, the last file's version counts for all, and the whole is migrated when the
+        # server starts.
         loaded.data = migrate.migrate(loaded.data, loaded.data["version"], release.config_version)
     return loaded
 
 
 def _migrate_file(release: Release, part: dict[str, Any], version: int, loaded: Loaded) -> dict[str, Any]:
-    """One file as it is merged: 2.3 and later migrate each file by itself, 2.0 to 2.2 only rename a version 1 file's plugins."""
+    """One file as it is merged.
+
+    2.3 and later migrate each file by itself, 2.0 to 2.2 only rename a version 1 file's plugins.
+    """
     if release.migrates_each_file:
         if version >= release.config_version:
             return part
@@ -100,7 +105,7 @@ def _version(part: Mapping[str, Any]) -> int:
     version = part.get("version", 0)
     if not isinstance(version, int) or isinstance(version, bool):
         raise ConfigError(
-            "failed to unmarshal TOML: toml: cannot decode TOML value into struct field config.Config.Version of type int"
+            "failed to unmarshal TOML: toml: cannot decode TOML value into field config.Config.Version of type int"
         )
     return version
 
@@ -149,8 +154,8 @@ def _validate(release: Release, loaded: Loaded, path: str) -> None:
     if version > release.config_version:
         if release.major == 1:
             loaded.warnings.append(
-                f"containerd config version `{version}` is not supported, the max version is `2`, use `containerd config default` "
-                "to generate a new config or manually revert to version `2`"
+                f"containerd config version `{version}` is not supported, the max version is `2`, "
+                "use `containerd config default` to generate a new config or manually revert to version `2`"
             )
             raise ConfigError(f"failed to load TOML from {path}: unsupported config version `{version}`")
         raise ConfigError(

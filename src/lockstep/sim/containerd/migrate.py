@@ -1,7 +1,7 @@
-"""Old configurations on containerd 2.x: version 1 and 2 become version 3, version 3 becomes 4, as each start does it in memory.
+"""Old configurations on containerd 2.x: version 1 and 2 become 3, version 3 becomes 4, in memory at each start.
 
-Sources: containerd v2.3.4 plugins/cri/runtime/plugin.go and plugins/cri/images/plugin.go (configMigration, migrateConfig),
-plugins/cri/cri.go, cmd/containerd/server/config/config.go (v1Migrate, serviceMigrate).
+Sources: containerd v2.3.4 plugins/cri/runtime/plugin.go and plugins/cri/images/plugin.go (configMigration,
+migrateConfig), plugins/cri/cri.go, cmd/containerd/server/config/config.go (v1Migrate, serviceMigrate).
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ def migrate(data: dict[str, Any], version: int, target: int) -> dict[str, Any]:
 
 
 def rename_plugins(data: dict[str, Any], target: int) -> dict[str, Any]:
-    """Return a version 1 file whose plugins have their full names (v1MigratePluginName); nothing inside them is moved."""
+    """Return a version 1 file whose plugins have their full names (v1MigratePluginName).
+
+    Nothing inside them is moved.
+    """
     plugins = {CRI_V2 if name == "cri" else name: section for name, section in data.get("plugins", {}).items()}
     return {**data, "plugins": plugins, "version": target}
 
@@ -80,7 +83,8 @@ def _cri(plugins: dict[str, Any]) -> None:
         images.setdefault("pinned_images", {})["sandbox"] = old["sandbox_image"]
     images.update({key: old[key] for key in _IMAGES if key in old})
     images.update({key: containerd[key] for key in _IMAGES_FROM_CONTAINERD if key in containerd})
-    # The server part keeps its place; what is not its own is reported nowhere, because the old section was not decoded as it.
+    # The server part keeps its place; what is not its own is reported nowhere, because the old section was not
+    # decoded as it.
     plugins[CRI_V2] = {key: value for key, value in old.items() if key in _STREAMING}
 
 

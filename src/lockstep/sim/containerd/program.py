@@ -10,10 +10,10 @@ import tomlkit
 
 from lockstep.sim.containerd.effective import Effective, effective
 from lockstep.sim.containerd.loader import ConfigError, Files, Loaded, load
-from lockstep.sim.containerd.release import Release
+from lockstep.sim.containerd.release import CRI_V2, RUNTIME_V3, Release
 from lockstep.sim.disk import DiskError
 from lockstep.sim.engine import Completed
-from lockstep.sim.machine import Exited, Machine
+from lockstep.sim.machine import ExitError, Machine
 
 DEFAULT_CONFIG = "C:\\Program Files\\containerd\\config.toml"
 _VALUE_FLAGS = ("config", "log-level", "address", "root", "state", "log-file", "service-name")
@@ -72,27 +72,28 @@ class Containerd:
         )
 
     def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
-        """Come up as a service: its effective configuration; raises Exited.
+        """Come up as a service: its effective configuration; raises ExitError.
 
-        What is wrong with the configuration is printed before the service's log file is opened, so a service says it nowhere.
-        Source: containerd cmd/containerd/command/main.go (LoadConfig before registerUnregisterService) and service_windows.go.
+        What is wrong with the configuration is printed before the service's log file is opened, so a service says
+        it nowhere. Source: containerd cmd/containerd/command/main.go (LoadConfig before
+        registerUnregisterService) and service_windows.go.
         """
         try:
             flags, _ = parse(arguments)
             if "run-service" not in flags:
-                raise Exited(
+                raise ExitError(
                     0, "containerd runs in the foreground and does not speak to the service manager", before_ready=True
                 )
             loaded = self._load(machine, flags)
         except (UsageError, ConfigError) as error:
-            raise Exited(1, f"containerd: {error}", before_ready=True) from None
+            raise ExitError(1, f"containerd: {error}", before_ready=True) from None
         log = _Log(machine, flags.get("log-file"))
         log.write("info", f"starting containerd version={self._release.version}")
         try:
             state = effective(self._release, loaded or Loaded({"version": self._fresh_version()}))
         except ConfigError as error:
             log.raw(f"containerd: {error}")
-            raise Exited(1, f"containerd: {error}", before_ready=True) from None
+            raise ExitError(1, f"containerd: {error}", before_ready=True) from None
         for line in state.warnings:
             log.write("warning", line)
         if state.cri_error is None:
@@ -154,9 +155,9 @@ class Ctr:
             )
         return Completed(0, f"{client}Server:\n  Version:  v{server['version']}\n  Revision: simulated\n".encode(), b"")
 
-    def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
+    def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:  # noqa: ARG002 - every program has it
         """Refuse: it is no service."""
-        raise Exited(1, "ctr: is no service", before_ready=True)
+        raise ExitError(1, "ctr: is no service", before_ready=True)
 
 
 class Crictl:
@@ -179,11 +180,11 @@ class Crictl:
             )
         if server["cri_error"] is not None:
             return _crictl_failed(machine, "Unimplemented", "unknown service runtime.v1.RuntimeService")
-        return Completed(0, (json.dumps(info(server), indent=2) + "\n").encode(), b"")
+        return Completed(0, (json.dumps(info(server, network_ready(machine, server)), indent=2) + "\n").encode(), b"")
 
-    def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
+    def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:  # noqa: ARG002 - every program has it
         """Refuse: it is no service."""
-        raise Exited(1, "crictl: is no service", before_ready=True)
+        raise ExitError(1, "crictl: is no service", before_ready=True)
 
 
 def running(machine: Machine) -> Mapping[str, Any] | None:
@@ -192,7 +193,7 @@ def running(machine: Machine) -> Mapping[str, Any] | None:
 
 
 def runtime_handlers(server: Mapping[str, Any]) -> list[str] | None:
-    """Return the names in CRI's Status.runtime_handlers, sorted, `""` for the default; None for 1.x, which has no such field.
+    """Return the names in CRI's Status.runtime_handlers, `""` for the default; None for 1.x, which has no such field.
 
     Source: containerd v2.0.5 internal/cri/server/service.go (initRuntimeHandlers), status.go.
     """
@@ -201,23 +202,36 @@ def runtime_handlers(server: Mapping[str, Any]) -> list[str] | None:
     return ["", *sorted(server["handlers"])]
 
 
-def info(server: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `crictl info` prints. Source: containerd internal/cri/server/status.go and the JSON names in internal/cri/config."""
+def network_ready(machine: Machine, server: Mapping[str, Any]) -> bool:
+    """Return whether CRI has a network: whether there is a CNI configuration in its folder.
+
+    Source: containerd internal/cri/server/status.go; containerd/go-cni opts.go (*.conf, *.conflist, *.json).
+    """
+    cri = server["config"]["plugins"]
+    folder = cri[RUNTIME_V3 if RUNTIME_V3 in cri else CRI_V2]["cni"]["conf_dir"]
+    return any(machine.disk.listing(folder, pattern) for pattern in ("*.conf", "*.conflist", "*.json"))
+
+
+def info(server: Mapping[str, Any], network: bool) -> dict[str, Any]:  # noqa: FBT001 - a fact, not a switch
+    """Return what `crictl info` prints.
+
+    Source: containerd internal/cri/server/status.go and the JSON names in internal/cri/config.
+    """
     handlers = {name: _handler_json(handler) for name, handler in server["handlers"].items()}
     document: dict[str, Any] = {
         "status": {
             "conditions": [
                 {"message": "", "reason": "", "status": True, "type": "RuntimeReady"},
                 {
-                    "message": "Network plugin returns error: cni plugin not initialized",
-                    "reason": "NetworkPluginNotReady",
-                    "status": False,
+                    "message": "" if network else "Network plugin returns error: cni plugin not initialized",
+                    "reason": "" if network else "NetworkPluginNotReady",
+                    "status": network,
                     "type": "NetworkReady",
                 },
             ]
         },
         "config": {"containerd": {"defaultRuntimeName": server["default_handler"], "runtimes": handlers}},
-        "lastCNILoadStatus": "cni config load failed: no network config found: cni plugin not initialized: failed to load cni config",
+        "lastCNILoadStatus": "OK" if network else "cni config load failed: no network config found",
     }
     names = runtime_handlers(server)
     if names is None:

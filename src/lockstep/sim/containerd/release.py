@@ -44,7 +44,7 @@ class Release:
 
     @property
     def imports_by_default(self) -> str | None:
-        """The drop-in pattern that `config default` prints; a file that has no `imports` of its own imports nothing all the same.
+        """The drop-in pattern that `config default` prints; a file without `imports` imports nothing all the same.
 
         Source: containerd v2.2.1 and v2.3.4 defaults/defaults_windows.go, cmd/containerd/command/config.go, LoadConfig.
         """
@@ -52,7 +52,10 @@ class Release:
 
     @property
     def migrates_each_file(self) -> bool:
-        """Whether files are migrated one by one. Source: containerd v2.3.4, LoadConfigWithPlugins; v2.2.1, LoadConfig."""
+        """Whether files are migrated one by one.
+
+        Source: containerd v2.3.4, LoadConfigWithPlugins; v2.2.1, LoadConfig.
+        """
         return self.minor >= (2, 3)
 
     @property

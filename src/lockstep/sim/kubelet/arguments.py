@@ -32,7 +32,7 @@ _ALLOWED = frozenset(
 )
 
 
-class KubeletFails(Exception):
+class KubeletError(Exception):
     """kubelet ends; `before_ready` tells whether before it spoke to the service manager."""
 
     def __init__(self, words: str, *, before_ready: bool = True) -> None:
@@ -42,13 +42,16 @@ class KubeletFails(Exception):
 
 
 def parse(arguments: list[str], minor: Minor) -> dict[str, str]:
-    """Return flags by name, the last of each; raises KubeletFails for one that this minor does not have, or a word that is none."""
+    """Return flags by name, the last of each.
+
+    Raises KubeletError for one that this minor does not have, or a word that is none.
+    """
     flags: dict[str, str] = {}
     rest = list(arguments)
     while rest:
         argument = rest.pop(0)
         if not argument.startswith("-") or argument == "-":
-            raise KubeletFails(f"unknown command {argument}")
+            raise KubeletError(f"unknown command {argument}")
         if argument == "--":
             break
         name, equals, value = argument.removeprefix("--").partition("=")
@@ -56,10 +59,10 @@ def parse(arguments: list[str], minor: Minor) -> dict[str, str]:
             name, equals, value = _short(argument)
         flag = minor.flags.get(name)
         if flag is None and name not in ("help", "version"):
-            raise KubeletFails(f"failed to parse kubelet flag: unknown flag: --{name}")
+            raise KubeletError(f"failed to parse kubelet flag: unknown flag: --{name}")
         if not equals and flag is not None and flag.type != "bool" and name != "version":
             if not rest:
-                raise KubeletFails(f"failed to parse kubelet flag: flag needs an argument: --{name}")
+                raise KubeletError(f"failed to parse kubelet flag: flag needs an argument: --{name}")
             value = rest.pop(0)
         elif not equals:
             value = "true"
@@ -71,50 +74,52 @@ def parse(arguments: list[str], minor: Minor) -> dict[str, str]:
 def _short(argument: str) -> tuple[str, str, str]:
     letter, value = argument[1], argument[2:].removeprefix("=")
     if letter not in _SHORT:
-        raise KubeletFails(f"failed to parse kubelet flag: unknown shorthand flag: '{letter}' in {argument}")
+        raise KubeletError(f"failed to parse kubelet flag: unknown shorthand flag: '{letter}' in {argument}")
     return _SHORT[letter], "=" if value else "", value
 
 
 def _check_type(name: str, flag: Flag | None, value: str) -> None:
     kind = flag.type if flag is not None else "bool"
     if kind == "bool" and value.lower() not in ("true", "false", "1", "0", "t", "f") and name != "version":
-        raise KubeletFails(
+        raise KubeletError(
             f'failed to parse kubelet flag: invalid argument "{value}" for "--{name}" flag: strconv.ParseBool: '
             f'parsing "{value}": invalid syntax'
         )
     if kind == "int" and not re.fullmatch(r"[+-]?\d+", value):
-        raise KubeletFails(
+        raise KubeletError(
             f'failed to parse kubelet flag: invalid argument "{value}" for "--{name}" flag: strconv.ParseInt: '
             f'parsing "{value}": invalid syntax'
         )
 
 
 def pairs(text: str, flag: str) -> dict[str, str]:
-    """`a=b,c=d` as a mapping; raises KubeletFails."""
+    """`a=b,c=d` as a mapping; raises KubeletError."""
     found = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = part.partition("=")
         if not equals:
-            raise KubeletFails(
-                f'failed to parse kubelet flag: invalid argument "{text}" for "--{flag}" flag: malformed pair, expect string=string'
+            raise KubeletError(
+                f'failed to parse kubelet flag: invalid argument "{text}" for "--{flag}" flag: '
+                "malformed pair, expect string=string"
             )
         found[key.strip()] = value.strip()
     return found
 
 
 def node_labels(flags: Mapping[str, str]) -> dict[str, str]:
-    """Return the labels of --node-labels; raises KubeletFails for those that a kubelet may not give itself."""
+    """Return the labels of --node-labels; raises KubeletError for those that a kubelet may not give itself."""
     labels = pairs(flags.get("node-labels", ""), "node-labels")
     unknown = sorted(key for key in labels if _kubernetes(key) and not _kubelet_may(key))
     if unknown:
-        raise KubeletFails(
-            f"failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: "
+        raise KubeletError(
+            "failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with "
+            "--node-labels: "
             f"[{' '.join(unknown)}]\n--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix "
             f"({', '.join(_NAMESPACES)}) or be in the specifically allowed set ({', '.join(sorted(_ALLOWED))})"
         )
     for key, value in labels.items():
         if not _LABEL_NAME.match(key.rpartition("/")[2]) or not _LABEL_VALUE.match(value):
-            raise KubeletFails(f"failed to validate kubelet flags: invalid node labels: '{key}={value}'")
+            raise KubeletError(f"failed to validate kubelet flags: invalid node labels: '{key}={value}'")
     return labels
 
 

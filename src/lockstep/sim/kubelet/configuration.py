@@ -6,13 +6,14 @@ pkg/kubelet/apis/config/v1beta1/defaults.go, pkg/kubelet/kubeletconfig/{configfi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from lockstep.catalog.kubernetes import Minor
-from lockstep.sim.kubelet.arguments import KubeletFails, pairs
+from lockstep.sim.kubelet.arguments import KubeletError, pairs
 
 _API_VERSION = "kubelet.config.k8s.io/v1beta1"
 _DEFAULTS: Mapping[str, Any] = {
@@ -46,9 +47,10 @@ _JSON_TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def decode(data: bytes, path: str, minor: Minor) -> tuple[dict[str, Any], list[str]]:
-    """Return the fields that a file sets, and what kubelet logs about it; raises KubeletFails.
+    """Return the fields that a file sets, and what kubelet logs about it; raises KubeletError.
 
-    A field that this minor does not know is dropped: strict decoding fails, lenient decoding goes on, one line is logged.
+    A field that this minor does not know is dropped: strict decoding fails, lenient decoding goes on, one line is
+    logged.
     """
     if not data:
         raise _loading(path, f'kubelet config file "{path}" was empty')
@@ -61,40 +63,45 @@ def decode(data: bytes, path: str, minor: Minor) -> tuple[dict[str, Any], list[s
     if document.get("apiVersion") != _API_VERSION:
         version = document.get("apiVersion")
         raise _loading(path, f'failed to decode: no kind "KubeletConfiguration" is registered for version "{version}"')
-    unknown: list[str] = []
-    values = _fields(document, "KubeletConfiguration", "", minor, unknown, path)
+    decoder = _Decoder(minor, path)
+    values = decoder.fields(document, "KubeletConfiguration", "")
     values.pop("apiVersion", None)
     values.pop("kind", None)
-    if not unknown:
+    if not decoder.unknown:
         return values, []
-    words = ", ".join(f'unknown field "{name}"' for name in unknown)
+    words = ", ".join(f'unknown field "{name}"' for name in decoder.unknown)
     return values, [f'"Using lenient decoding as strict decoding failed" err="strict decoding error: {words}"']
 
 
-def _fields(
-    document: Mapping[str, Any], kind: str, prefix: str, minor: Minor, unknown: list[str], path: str
-) -> dict[str, Any]:
-    known, found = minor.types[kind], {}
-    for key, value in document.items():
-        # encoding/json finds a field whatever its case; kubelet's strict decoder, which says so, is not fatal.
-        name = key if key in known else next((field for field in known if field.lower() == str(key).lower()), None)
-        if name is None:
-            unknown.append(f"{prefix}{key}")
-            continue
-        if value is None:
-            continue
-        type_ = known[name].type
-        if type_ in minor.types and isinstance(value, dict):
-            found[name] = _fields(value, type_, f"{prefix}{name}.", minor, unknown, path)
-            continue
-        allowed = _json_types(type_, minor)
-        if allowed and (not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed)):
-            raise _loading(
-                path,
-                f"failed to decode: json: cannot unmarshal {_json_name(value)} into Go struct field {kind}.{name} of type {type_}",
-            )
-        found[name] = value
-    return found
+@dataclass(slots=True)
+class _Decoder:
+    """Keeps the fields that a minor knows; `unknown` names the others."""
+
+    minor: Minor
+    path: str
+    unknown: list[str] = field(default_factory=list)
+
+    def fields(self, document: Mapping[str, Any], kind: str, prefix: str) -> dict[str, Any]:
+        """Return the known fields of a type; raises KubeletError for a value of another JSON type."""
+        known, found = self.minor.types[kind], {}
+        for key, value in document.items():
+            # encoding/json finds a field whatever its case; that strict decoding says so is not fatal.
+            name = next((entry for entry in known if entry.lower() == str(key).lower()), None)
+            if name is None:
+                self.unknown.append(f"{prefix}{key}")
+                continue
+            if value is None:
+                continue
+            type_ = known[name].type
+            if type_ in self.minor.types and isinstance(value, dict):
+                found[name] = self.fields(value, type_, f"{prefix}{name}.")
+                continue
+            allowed = _json_types(type_, self.minor)
+            if allowed and (not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed)):
+                what = f"cannot unmarshal {_json_name(value)} into Go struct field {kind}.{name} of type {type_}"
+                raise _loading(self.path, f"failed to decode: json: {what}")
+            found[name] = value
+        return found
 
 
 def _json_types(type_: str, minor: Minor) -> tuple[type, ...]:
@@ -113,9 +120,10 @@ def _json_name(value: Any) -> str:
     return "array" if isinstance(value, list) else "object" if isinstance(value, dict) else "number"
 
 
-def _loading(path: str, words: str) -> KubeletFails:
-    return KubeletFails(
-        f"failed to load kubelet config file, path: {path}, error: failed to load Kubelet config file {path}, error {words}"
+def _loading(path: str, words: str) -> KubeletError:
+    return KubeletError(
+        f"failed to load kubelet config file, path: {path}, "
+        f"error: failed to load Kubelet config file {path}, error {words}"
     )
 
 
@@ -156,78 +164,71 @@ def taints(text: str) -> list[dict[str, str]]:
 
 
 def check(values: Mapping[str, Any], minor: Minor) -> list[str]:
-    """Return what kubelet warns of; raises KubeletFails with everything that stops it before it is up."""
-    errors = [*_windows(values, minor), *_everywhere(values)]
+    """Return what kubelet warns of; raises KubeletError with everything that stops it before it is up."""
+    errors = [*_windows(values, minor), *_everywhere(values), *_enforced(values)]
     if errors:
         listed = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
-        raise KubeletFails(f"failed to validate kubelet configuration, error: {listed}")
+        raise KubeletError(f"failed to validate kubelet configuration, error: {listed}")
+    if minor.number < _WARNS_ONLY:
+        return []
+    ignored = "ignored configuration option: {} ({}) {} is not supported on Windows"
     warnings = []
-    if minor.number >= _WARNS_ONLY:
-        if values.get("cgroupsPerQOS"):
-            warnings.append(
-                "ignored configuration option: CgroupsPerQOS (--cgroups-per-qos) true is not supported on Windows"
-            )
-        enforced = [entry for entry in values.get("enforceNodeAllocatable", []) if entry != "none"]
-        if enforced:
-            warnings.append(
-                f"ignored configuration option: EnforceNodeAllocatable (--enforce-node-allocatable) [{' '.join(enforced)}] "
-                "is not supported on Windows"
-            )
+    if values.get("cgroupsPerQOS"):
+        warnings.append(ignored.format("CgroupsPerQOS", "--cgroups-per-qos", "true"))
+    enforced = [entry for entry in values.get("enforceNodeAllocatable", []) if entry != "none"]
+    if enforced:
+        listed = f"[{' '.join(enforced)}]"
+        warnings.append(ignored.format("EnforceNodeAllocatable", "--enforce-node-allocatable", listed))
     return warnings
 
 
-def _windows(values: Mapping[str, Any], minor: Minor) -> list[str]:
-    errors = []
+def _windows(values: Mapping[str, Any], minor: Minor) -> Iterator[str]:
     if minor.number < _WARNS_ONLY:
-        message = "invalid configuration: {} ({}) {} is not supported on Windows"
+        refused = "invalid configuration: {} ({}) {} is not supported on Windows"
         if values.get("cgroupsPerQOS"):
-            errors.append(message.format("CgroupsPerQOS", "--cgroups-per-qos", "true"))
+            yield refused.format("CgroupsPerQOS", "--cgroups-per-qos", "true")
         if values.get("enforceNodeAllocatable"):
             listed = f"[{' '.join(values['enforceNodeAllocatable'])}]"
-            errors.append(message.format("EnforceNodeAllocatable", "--enforce-node-allocatable", listed))
-    errors += [
-        f"invalid configuration: {field} is not supported on Windows"
-        for field in sorted(minor.fatal_on_windows)
-        if field in values
-    ]
+            yield refused.format("EnforceNodeAllocatable", "--enforce-node-allocatable", listed)
+    for name in sorted(minor.fatal_on_windows):
+        if name in values:
+            yield f"invalid configuration: {name} is not supported on Windows"
     for gate, value in values.get("featureGates", {}).items():
         locked = minor.locked_gates.get(gate)
         if locked is not None and value is not locked:
-            errors.append(
+            yield (
                 f"cannot set feature gate {gate} to {str(value).lower()}, feature is locked to {str(locked).lower()}"
             )
-    return errors
 
 
-def _everywhere(values: Mapping[str, Any]) -> list[str]:
-    errors = []
+def _everywhere(values: Mapping[str, Any]) -> Iterator[str]:
     low, high = values["imageGCLowThresholdPercent"], values["imageGCHighThresholdPercent"]
     if low >= high:
-        errors.append(
+        yield (
             f"invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) {low} must be less than "
             f"imageGCHighThresholdPercent (--image-gc-high-threshold) {high}"
         )
     if values["containerLogMaxFiles"] <= 1:
-        errors.append("invalid configuration: containerLogMaxFiles must be greater than 1")
+        yield "invalid configuration: containerLogMaxFiles must be greater than 1"
     if values.get("enableSystemLogQuery") and not values.get("enableSystemLogHandler"):
-        errors.append("invalid configuration: enableSystemLogHandler is required for enableSystemLogQuery")
+        yield "invalid configuration: enableSystemLogHandler is required for enableSystemLogQuery"
     for taint in values.get("registerWithTaints", []):
         if taint.get("effect") not in ("NoSchedule", "PreferNoSchedule", "NoExecute") or not taint.get("key"):
-            errors.append(f"invalid taint: {taint}")
+            yield f"invalid taint: {taint}"
         if "timeAdded" in taint:
-            errors.append("invalid configuration: taint.TimeAdded is not nil")
-    enforced = values.get("enforceNodeAllocatable") or []
-    for entry in enforced:
+            yield "invalid configuration: taint.TimeAdded is not nil"
+
+
+def _enforced(values: Mapping[str, Any]) -> Iterator[str]:
+    flag = "enforceNodeAllocatable (--enforce-node-allocatable)"
+    listed = values.get("enforceNodeAllocatable") or []
+    for entry in listed:
         if entry not in _ENFORCEMENTS:
-            errors.append(f'invalid configuration: option "{entry}" specified for enforceNodeAllocatable')
-        elif entry == "none":
-            if len(enforced) > 1:
-                errors.append(
-                    'invalid configuration: enforceNodeAllocatable may not contain additional enforcements when "none" is specified'
-                )
-        elif not values["cgroupsPerQOS"]:
-            errors.append(
-                f'invalid configuration: cgroupsPerQOS (--cgroups-per-qos) must be set to true when "{entry}" contained in '
-                "enforceNodeAllocatable (--enforce-node-allocatable)"
+            yield f'invalid configuration: option "{entry}" specified for {flag}'
+        elif entry == "none" and len(listed) > 1:
+            yield f'invalid configuration: {flag} may not contain additional enforcements when "none" is specified'
+        elif entry != "none" and not values["cgroupsPerQOS"]:
+            yield (
+                "invalid configuration: cgroupsPerQOS (--cgroups-per-qos) must be set to true when "
+                f'"{entry}" contained in {flag}'
             )
-    return errors

@@ -1,12 +1,14 @@
 """The Node object that a kubelet registers and keeps.
 
-Sources: kubernetes v1.36.1 pkg/kubelet/kubelet_node_status.go (initialNode, tryRegisterWithAPIServer, updateDefaultLabels),
-kubelet_node_status_windows.go, pkg/kubelet/nodestatus/setters.go; pkg/kubelet/winstats for names of the system.
+Sources: kubernetes v1.36.1 pkg/kubelet/kubelet_node_status.go (initialNode, tryRegisterWithAPIServer,
+updateDefaultLabels), kubelet_node_status_windows.go, pkg/kubelet/nodestatus/setters.go; pkg/kubelet/winstats for
+names of the system.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -33,11 +35,15 @@ def registered(
     existing: Mapping[str, Any] | None,
     name: str,
     facts: Facts,
+    *,
     labels: Mapping[str, str],
     taints: Sequence[Any],
     now: str,
 ) -> dict[str, Any]:
-    """Return the Node after registration: made with labels and taints where there was none, else only its default labels brought up to date."""
+    """Return the Node after registration.
+
+    Made with labels and taints where there was none, else only its default labels brought up to date.
+    """
     windows_build = ".".join(facts.build.split(".")[:3])
     own = {
         "kubernetes.io/hostname": name,
@@ -73,36 +79,59 @@ def registered(
     }
 
 
-def status(
-    facts: Facts, kubelet: str, containerd: Mapping[str, Any], handlers: Sequence[str] | None, max_pods: int, now: str
-) -> dict[str, Any]:
-    """Return the status of a Node whose kubelet runs. `handlers` is None where kubelet does not report runtime handlers."""
+NETWORK_NOT_READY = (
+    "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady "
+    "message:Network plugin returns error: cni plugin not initialized"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What a running kubelet tells of itself. `handlers` is None where it does not report runtime handlers."""
+
+    kubelet: str
+    containerd: str
+    handlers: Sequence[str] | None
+    max_pods: int
+    network_ready: bool
+
+
+def status(facts: Facts, running: Running, now: str) -> dict[str, Any]:
+    """Return the status of a Node whose kubelet runs."""
+    ready = ("True", "KubeletReady", "kubelet is posting ready status")
+    if not running.network_ready:
+        ready = ("False", "KubeletNotReady", NETWORK_NOT_READY)
     document: dict[str, Any] = {
-        "capacity": {"cpu": "2", "memory": "8388148Ki", "ephemeral-storage": "133703676Ki", "pods": str(max_pods)},
+        "capacity": {
+            "cpu": "2",
+            "memory": "8388148Ki",
+            "ephemeral-storage": "133703676Ki",
+            "pods": str(running.max_pods),
+        },
         "conditions": [
             _condition(
                 "MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available", now
             ),
             _condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure", now),
             _condition("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available", now),
-            _condition("Ready", "True", "KubeletReady", "kubelet is posting ready status", now),
+            _condition("Ready", *ready, now),
         ],
         "nodeInfo": {
             "architecture": "amd64",
             "bootID": "",
-            "containerRuntimeVersion": f"containerd://{containerd['version']}",
+            "containerRuntimeVersion": f"containerd://{running.containerd}",
             "kernelVersion": facts.build,
             "kubeProxyVersion": "",
-            "kubeletVersion": f"v{kubelet}",
+            "kubeletVersion": f"v{running.kubelet}",
             "machineID": facts.name,
             "operatingSystem": "windows",
             "osImage": facts.product,
             "systemUUID": "",
         },
     }
-    if handlers is not None:
+    if running.handlers is not None:
         features = {"recursiveReadOnlyMounts": False, "userNamespaces": False}
-        document["runtimeHandlers"] = [{"features": dict(features), "name": name} for name in handlers]
+        document["runtimeHandlers"] = [{"features": dict(features), "name": name} for name in running.handlers]
     return document
 
 

@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from lockstep.catalog.kubernetes import Minor, minor
-from lockstep.sim.containerd.program import running, runtime_handlers
+from lockstep.sim.containerd.program import network_ready, running, runtime_handlers
 from lockstep.sim.disk import DiskError
 from lockstep.sim.engine import Completed
 from lockstep.sim.kubelet import configuration, node
-from lockstep.sim.kubelet.arguments import KubeletFails, node_labels, parse
-from lockstep.sim.machine import Exited, Machine
+from lockstep.sim.kubelet.arguments import KubeletError, node_labels, parse
+from lockstep.sim.machine import ExitError, Machine
 
 _PRIORITY_CLASSES = ("IDLE", "BELOW_NORMAL", "NORMAL", "ABOVE_NORMAL", "HIGH", "REALTIME")
 _PIPE = "npipe:////./pipe/containerd-containerd"
 _HANDLERS_REPORTED = (1, 31)
-"""RecursiveReadOnlyMounts, which makes kubelet report handlers, is on from here. Source: kubernetes pkg/features/kube_features.go."""
+"""RecursiveReadOnlyMounts, which makes kubelet report handlers, is on from here.
+
+Source: kubernetes pkg/features/kube_features.go.
+"""
 
 
 class Kubelet:
@@ -30,18 +33,18 @@ class Kubelet:
         """`--version`."""
         try:
             flags = parse(arguments, self._minor)
-        except KubeletFails as error:
+        except KubeletError as error:
             return Completed(1, b"", f"E kubelet: {error.words}\n".encode())
         if "version" in flags:
             return Completed(0, f"Kubernetes v{self._version}\n".encode(), b"")
         return Completed(1, b"", b"kubelet: the simulated node runs kubelet.exe as a service and --version only\n")
 
     def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
-        """Come up as a service and register the Node; raises Exited."""
+        """Come up as a service and register the Node; raises ExitError."""
         try:
             return self._serve(machine, arguments)
-        except KubeletFails as error:
-            raise Exited(1, f"kubelet: {error.words}", before_ready=error.before_ready) from None
+        except KubeletError as error:
+            raise ExitError(1, f"kubelet: {error.words}", before_ready=error.before_ready) from None
 
     def _serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
         flags = parse(arguments, self._minor)
@@ -54,17 +57,24 @@ class Kubelet:
         warnings += configuration.check(values, self._minor)
         priority = flags.get("windows-priorityclass", "NORMAL_PRIORITY_CLASS")
         if priority not in [f"{name}_PRIORITY_CLASS" for name in _PRIORITY_CLASSES]:
-            raise KubeletFails(f"unknown priority class {priority}")
+            raise KubeletError(f"unknown priority class {priority}")
         if flags.get("windows-service", "false").lower() not in ("true", "1", "t"):
-            raise KubeletFails("without --windows-service kubelet does not speak to the service manager")
+            raise KubeletError("without --windows-service kubelet does not speak to the service manager")
         containerd = self._connect(machine, values["containerRuntimeEndpoint"])
         name = flags.get("hostname-override") or machine.facts.name.lower()
         now = machine.clock.text()
         if values["registerNode"]:
             taints = values.get("registerWithTaints", [])
-            document = node.registered(machine.cluster.get(name), name, machine.facts, labels, taints, now)
-            handlers = self._handlers(values, containerd)
-            document["status"] = node.status(machine.facts, self._version, containerd, handlers, values["maxPods"], now)
+            existing = machine.cluster.get(name)
+            document = node.registered(existing, name, machine.facts, labels=labels, taints=taints, now=now)
+            tells = node.Running(
+                kubelet=self._version,
+                containerd=containerd["version"],
+                handlers=self._handlers(values, containerd),
+                max_pods=values["maxPods"],
+                network_ready=network_ready(machine, containerd),
+            )
+            document["status"] = node.status(machine.facts, tells, now)
             machine.cluster.put(document)
         return {
             "program": "kubelet",
@@ -83,9 +93,9 @@ class Kubelet:
         containerd = running(machine)
         where = f'validate service connection: validate CRI v1 runtime API for endpoint "{endpoint}": rpc error: code'
         if endpoint.replace("\\", "/") != _PIPE or containerd is None:
-            raise KubeletFails(f"{where} = Unavailable desc = connection error", before_ready=False)
+            raise KubeletError(f"{where} = Unavailable desc = connection error", before_ready=False)
         if containerd["cri_error"] is not None:
-            raise KubeletFails(
+            raise KubeletError(
                 f"{where} = Unimplemented desc = unknown service runtime.v1.RuntimeService", before_ready=False
             )
         return containerd
@@ -101,9 +111,10 @@ def _read(machine: Machine, path: str) -> bytes:
     try:
         data = machine.disk.read(path)
     except DiskError as error:
-        raise KubeletFails(f"{words} {error.message}") from None
+        raise KubeletError(f"{words} {error.message}") from None
     if data is None:
-        raise KubeletFails(
-            f'{words} failed to read kubelet config file "{path}", error: open {path}: The system cannot find the file specified.'
+        raise KubeletError(
+            f'{words} failed to read kubelet config file "{path}", error: open {path}: '
+            "The system cannot find the file specified."
         )
     return data

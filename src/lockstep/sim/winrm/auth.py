@@ -42,7 +42,7 @@ class Account:
 
     @contextmanager
     def store(self) -> Iterator[None]:
-        """Name this account to spnego's NTLM acceptor, which reads accounts from a file in an environment variable only."""
+        """Name this account to spnego's NTLM acceptor, which finds accounts by an environment variable only."""
         with _ENVIRONMENT, tempfile.TemporaryDirectory(prefix="lockstep-sim-") as folder:
             path = Path(folder, "accounts")
             path.write_text(f":{self.user}:{self._password}\n.:{self.user}:{self._password}\n", encoding="utf-8")

@@ -18,15 +18,17 @@ _OCTETS = b"\tContent-Type: application/octet-stream\r\n"
 _SIGNATURE_LENGTH = struct.Struct("<i")
 
 
-class Undecipherable(Exception):
+class SealError(Exception):
     """The body is not a message that this session has sealed; the text says why."""
 
 
-def unseal(context: ContextProxy, body: bytes) -> bytes:
-    """Return the SOAP message in an encrypted body; raises Undecipherable."""
+def unseal(context: ContextProxy | None, body: bytes) -> bytes:
+    """Return the SOAP message in an encrypted body; raises SealError."""
+    if context is None:
+        raise SealError("an encrypted message outside an NTLM session")
     parts = [part for part in body.removesuffix(BOUNDARY + b"--\r\n").split(BOUNDARY + b"\r\n") if part]
     if len(parts) != 2 or b"Length=" not in parts[0] or not parts[1].startswith(_OCTETS):  # noqa: PLR2004 (header and payload)
-        raise Undecipherable("not a multipart/encrypted body of two parts")
+        raise SealError("not a multipart/encrypted body of two parts")
     sealed = parts[1].removeprefix(_OCTETS)
     (length,) = _SIGNATURE_LENGTH.unpack_from(sealed)
     start = _SIGNATURE_LENGTH.size
@@ -35,9 +37,9 @@ def unseal(context: ContextProxy, body: bytes) -> bytes:
         message: bytes = context.unwrap_winrm(signature, data)
     except Exception as error:
         # spnego raises several kinds of error for one thing: the signature does not fit this session.
-        raise Undecipherable(f"the signature does not fit: {error}") from error
+        raise SealError(f"the signature does not fit: {error}") from error
     if len(message) != int(parts[0].split(b"Length=")[1].strip()):
-        raise Undecipherable("the message is not as long as its header says")
+        raise SealError("the message is not as long as its header says")
     return message
 
 

@@ -20,6 +20,8 @@ TIMED_OUT = 2150858793
 _INVALID_SELECTORS = 2150858843
 _RESOURCE_NOT_FOUND = 2150858752
 _TERMINATE = ("/signal/terminate", "/signal/ctrl_c", "/signal/ctrl_break")
+_MAX_ENVELOPE = 500 * 1024
+"""MaxEnvelopeSizekb, out of the box. Source: Microsoft Learn, Installation and configuration for WinRM."""
 _OVERHEAD = 8192
 """Bytes of a reply that are not output, generously."""
 
@@ -54,8 +56,11 @@ class Shells:
             soap.DELETE: self._delete,
         }
 
-    def handle(self, message: soap.Message) -> bytes:
-        """Return the reply to a request; raises soap.Fault, or what the engine raised when the node lost power."""
+    def handle(self, message: soap.Message, size: int) -> bytes:
+        """Return the reply to a request of `size` bytes; raises soap.Fault, or what the engine raised without power."""
+        if size > _MAX_ENVELOPE:
+            words = f"the request is larger than MaxEnvelopeSizekb ({_MAX_ENVELOPE // 1024})"
+            raise soap.Fault(words, subcode="w:EncodingLimit")
         if message.resource != soap.SHELL_RESOURCE:
             raise soap.Fault(
                 f"the simulated node serves remote commands only ({soap.SHELL_RESOURCE}, Ansible's connection winrm), "
@@ -82,7 +87,8 @@ class Shells:
             f"{soap.CREATE}Response",
             "<x:ResourceCreated><a:Address>http://localhost/wsman</a:Address><a:ReferenceParameters>"
             f"<w:ResourceURI>{soap.SHELL_RESOURCE}</w:ResourceURI><w:SelectorSet>"
-            f'<w:Selector Name="ShellId">{shell_id}</w:Selector></w:SelectorSet></a:ReferenceParameters></x:ResourceCreated>'
+            f'<w:Selector Name="ShellId">{shell_id}</w:Selector></w:SelectorSet></a:ReferenceParameters>'
+            "</x:ResourceCreated>"
             f"<rsp:Shell><rsp:ShellId>{shell_id}</rsp:ShellId><rsp:InputStreams>stdin</rsp:InputStreams>"
             "<rsp:OutputStreams>stdout stderr</rsp:OutputStreams></rsp:Shell>",
         )
@@ -125,7 +131,8 @@ class Shells:
             self._start(run)
         if not run.done.wait(max(message.timeout, 0.1)):
             raise soap.Fault(
-                "The WS-Management service cannot complete the operation within the time specified in OperationTimeout.",
+                "The WS-Management service cannot complete the operation within the time specified in "
+                "OperationTimeout.",
                 subcode="w:TimedOut",
                 number=TIMED_OUT,
                 sender=False,
@@ -155,8 +162,8 @@ class Shells:
             runs = self._shells.get((message.shell_id or "").upper())
         if runs is None:
             raise soap.Fault(
-                f"The request for the Windows Remote Shell with ShellId {message.shell_id} failed because the shell was not "
-                "found on the server.",
+                f"The request for the Windows Remote Shell with ShellId {message.shell_id} failed because the shell "
+                "was not found on the server.",
                 subcode="w:InvalidSelectors",
                 number=_INVALID_SELECTORS,
             )
@@ -185,7 +192,7 @@ class Shells:
 
 
 def _output(run: _Run, command_id: str, max_envelope: int) -> str:
-    """Return the next piece of output that fits the client's envelope, and the end of the command after the last piece."""
+    """Return the next piece of output that fits the client's envelope; after the last one, the command's end."""
     outcome = run.outcome or Completed(1, b"", b"")
     room = max(max_envelope - _OVERHEAD, 1024) * 3 // 4
     parts = []

@@ -1,6 +1,7 @@
 """WS-Management messages: reading requests, writing replies and faults.
 
-Sources: MS-WSMV (Web Services Management Protocol Extensions), DMTF DSP0226, and the replies that pywinrm and pypsrp read.
+Sources: MS-WSMV (Web Services Management Protocol Extensions), DMTF DSP0226, and the replies that pywinrm and
+pypsrp read.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ _DEFAULT_TIMEOUT_SECONDS = 60.0
 _DEFAULT_MAX_ENVELOPE = 153600
 
 
-class Malformed(Exception):
+class MalformedError(Exception):
     """The bytes are not a WS-Management request; the text says why."""
 
 
-class Fault(Exception):
+class Fault(Exception):  # noqa: N818 - SOAP's own word
     """A SOAP fault to answer with: HTTP 500, WS-Management's own fault number where it is known."""
 
     def __init__(
@@ -56,7 +57,10 @@ class Fault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One request. `timeout` is OperationTimeout in seconds, `max_envelope` the largest reply in bytes that the client takes."""
+    """One request.
+
+    `timeout` is OperationTimeout in seconds, `max_envelope` the largest reply in bytes that the client takes.
+    """
 
     action: str
     message_id: str
@@ -69,18 +73,18 @@ class Message:
 
 
 def parse(data: bytes) -> Message:
-    """Read a request; raises Malformed."""
+    """Read a request; raises MalformedError."""
     if b"<!DOCTYPE" in data:
-        raise Malformed("a SOAP message holds no document type declaration")
+        raise MalformedError("a SOAP message holds no document type declaration")
     try:
         # The declaration that entity attacks need was refused above (SOAP 1.2 forbids it too).
         root = ET.fromstring(data)  # noqa: S314
     except ET.ParseError as error:
-        raise Malformed(f"not XML: {error}") from None
+        raise MalformedError(f"not XML: {error}") from None
     body = root.find("s:Body", NAMESPACES)
     action = root.findtext("s:Header/a:Action", None, NAMESPACES)
     if body is None or action is None:
-        raise Malformed("no SOAP 1.2 envelope with a:Action and a body")
+        raise MalformedError("no SOAP 1.2 envelope with a:Action and a body")
     options = {
         option.get("Name", ""): option.text or ""
         for option in root.findall("s:Header/w:OptionSet/w:Option", NAMESPACES)
