@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lockstep.ansible.command_line import flag_value
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.node import Service, System, configuration_file, read, release_of, same_path
+from lockstep.ansible.node import Service, System, read, release_of, same_path
 from lockstep.node.operations import (
     Operation,
     Program,
@@ -58,7 +59,7 @@ class ContainerdNode:
             raise self.fail(
                 f"this node has no service {name}", "install containerd, then run containerd.exe --register-service"
             )
-        loaded = configuration_file(self.service, _CONFIG_FLAGS) or DEFAULT_FILE
+        loaded = flag_value(self.service.binary_path, _CONFIG_FLAGS) or DEFAULT_FILE
         if not same_path(loaded, self.path):
             raise self.fail(
                 f"service {name} does not load {self.path}, but {loaded}", f"set path to {loaded}, or register it again"

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from lockstep.ansible import containerd_config, containerd_config_info
+from lockstep.ansible.fleet import pool_plan
+from lockstep.ansible.spec import argument_spec
+from lockstep.node.session import Completed, Session
+from lockstep.sim import EmulatedEngine, NodeSpec
+
+ROOT = Path(__file__).parents[2]
+FLEET: dict[str, Any] = {
+    "kubernetes": "1.36.1",
+    "containerd": "2.3.4",
+    "pools": {"win2022": {"host": "ltsc2022"}, "win2025": {"host": "ltsc2025"}},
+    "runtime_classes": {
+        "windows-2022": {"isolation": "process", "guest": "ltsc2022"},
+        "windows-2025": {"isolation": "process", "guest": "ltsc2025"},
+        "windows-2025-hyperv": {
+            "isolation": "hyperv",
+            "guest": "ltsc2025",
+            "vm": {"memory": "2Gi", "processors": 2},
+            "overhead": {"memory": "512Mi"},
+        },
+    },
+}
+
+
+JOBS: dict[str, Callable[..., dict[str, Any]]] = {
+    "containerd_config": containerd_config.configure,
+    "containerd_config_info": containerd_config_info.read_configuration,
+}
+
+
+def arguments(module: str, given: dict[str, Any]) -> dict[str, Any]:
+    result = ArgumentSpecValidator(argument_spec(ROOT / "library" / f"{module}.py")).validate(given)
+    assert result.error_messages == []
+    validated: dict[str, Any] = result.validated_parameters
+    return validated
+
+
+class Node:
+    """A simulated node and the session with it; `requests` counts reads and applies."""
+
+    def __init__(self, folder: Path, spec: NodeSpec) -> None:
+        self.engine = EmulatedEngine(folder / spec.name, spec, folder / "cluster")
+        self.requests = 0
+        self.before_request: Callable[[int], None] = lambda _: None
+        self.session = Session(self._run)
+
+    def _run(self, command: str, standard_input: bytes) -> Completed:
+        self.requests += 1
+        self.before_request(self.requests)
+        done = self.engine.execute(command, standard_input)
+        return Completed(done.exit_code, done.stdout.decode(), done.stderr.decode())
+
+    def do(self, module: str, *, check_mode: bool = False, **given: Any) -> dict[str, Any]:
+        """The result of a task with these arguments; defaults are filled in by Ansible's own validation, as for a real task."""
+        job = JOBS[module]
+        return job(self.session, arguments(module, given), check_mode=check_mode)
+
+    def containerd(self, *, check_mode: bool = False, fleet: dict[str, Any] = FLEET, **other: Any) -> dict[str, Any]:
+        """The result of containerd_config with the plan of pool win2025 and other arguments."""
+        plan = pool_plan(fleet, ["win2025"])["containerd"]
+        return self.do("containerd_config", check_mode=check_mode, **{**plan, **other})
+
+    @property
+    def leftovers(self) -> list[str]:
+        """Files that only an interrupted or failed apply leaves behind."""
+        found = [*self.engine.folder.rglob("*.lockstep-*"), *self.engine.folder.rglob("*.rejected")]
+        return [path.name for path in [*found, *self.engine.folder.rglob("transactions/*")]]
+
+    def file(self, path: str) -> Path:
+        """A file of the node's drive on this machine."""
+        drive, _, rest = path.partition(":\\")
+        return self.engine.folder / drive / rest.replace("\\", "/")
+
+
+MakeNode = Callable[..., Node]
+
+
+@pytest.fixture
+def make_node(tmp_path: Path) -> MakeNode:
+    def make(
+        name: str = "win2025-0",
+        build: str = "ltsc2025",
+        containerd: str = "2.3.4",
+        kubernetes: str = "1.36.1",
+        config_toml: str = "none",
+    ) -> Node:
+        return Node(tmp_path, NodeSpec(name, build, containerd, kubernetes, config_toml))
+
+    return make
+
+
+@pytest.fixture
+def fleet() -> dict[str, Any]:
+    return FLEET
+
+
+@pytest.fixture
+def node(make_node: MakeNode) -> Node:
+    return make_node()
+
+
