@@ -199,7 +199,7 @@ def _over(release: Release, schema: Schema, base: Any, value: Any) -> Any:
 
     2.x fills the default map.
     """
-    if isinstance(schema, Mapping) and "*" not in schema:
+    if isinstance(schema, Mapping) and isinstance(base, Mapping) and "*" not in schema:
         merged = dict(base)
         for key, item in value.items():
             merged[key] = _over(release, schema.get(key), base[key], item) if key in base else item
