@@ -110,8 +110,8 @@ def _pool(name: str, read: Mapping[str, Any], fleet: Mapping[str, Any]) -> Pool:
         group=read.get("group", name),
         host=read["host"],
         guest=read.get("guest"),
-        kubernetes=read.get("kubernetes", fleet["kubernetes"]),
-        containerd=read.get("containerd", fleet["containerd"]),
+        kubernetes=read.get("kubernetes") or fleet["kubernetes"],
+        containerd=read.get("containerd") or fleet["containerd"],
         taint=_taint(read["taint"])
         if "taint" in read
         else _taint(fleet["taint"])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
-from lockstep.finding import DataPath, Finding, Severity
+from lockstep.finding import DataPath, Finding, Place, Severity
 from lockstep.fleet.document import UNREADABLE, Entries, shortened, span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 REPEATED_KEY = "LW006"
 ENDLESS_ALIAS = "LW007"
@@ -22,6 +19,7 @@ _TAG = "tag:yaml.org,2002:"
 _ANSIBLE_TAGS = frozenset({"!vault", "!vault-encrypted", "!unsafe"})
 _DEEPEST = 100
 _LARGEST = 5_000_000
+_MOST_MERGED = 100_000
 
 
 class Endless(Exception):  # noqa: N818 - no failure of the program: it ends the walk over a document
@@ -41,6 +39,7 @@ class Build:
         self._file = file
         self._values: dict[int, tuple[Any, int]] = {}
         self._open: set[int] = set()
+        self._keys: dict[int, Any] = {}
         self.entries: dict[int, Entries] = {}
         self.findings: list[Finding] = []
         self.ansible_only: list[DataPath] = []
@@ -97,38 +96,45 @@ class Build:
         return False
 
     def _entries(self, node: yaml.Node, path: DataPath) -> Entries:
-        merged: Entries = {}
-        own: Entries = {}
+        first: dict[Any, yaml.Node] = {}
         for key_node, value_node in node.value:
             if key_node.tag == _TAG + "merge":
-                for source in self._merge_sources(value_node, path):
-                    merged.update(source)
+                self._build_sources(value_node, path)
                 continue
-            key = self._key(key_node, path)
-            if key is UNREADABLE:
-                continue
-            if key in own:
-                first = own[key][0].start_mark.line + 1
+            key = self._keys[id(key_node)] = self._key(key_node, path)
+            if key in first and key is not UNREADABLE:
                 self._error(
                     REPEATED_KEY,
                     (*path, key),
                     key_node,
                     f"'{key_node.value}' is there twice",
-                    f"the first one is in line {first}; YAML would keep the last and drop the others",
+                    f"the first one is in line {first[key].start_mark.line + 1}; YAML would keep the last alone",
                     fix="remove or rename one of them",
                 )
-            own[key] = (key_node, value_node)
-        return merged | own
+            first[key] = key_node
+        self._merge(node, path)
+        entries = {self._keys[id(key_node)]: (key_node, value_node) for key_node, value_node in node.value}
+        entries.pop(UNREADABLE, None)
+        return entries
 
-    def _merge_sources(self, node: yaml.Node, path: DataPath) -> Iterator[Entries]:
-        """Yield the entries that a merge key brings in, those that win last."""
-        sources = reversed(node.value) if isinstance(node, yaml.SequenceNode) else (node,)
+    def _build_sources(self, node: yaml.Node, path: DataPath) -> None:
+        """Build what a merge key brings in before it is merged, so that no mapping is merged into itself."""
+        sources = node.value if isinstance(node, yaml.SequenceNode) else [node]
         for source in sources:
-            if isinstance(source, yaml.MappingNode):
-                self._sized(source, (*path, "<<"))
-                yield self.entries[id(source)]
-            else:
-                self._error(UNREADABLE_VALUE, path, source, "'<<' merges mappings only", "expected an alias of one")
+            self._sized(source, (*path, "<<"))
+        if sum(len(source.value) for source in sources) > _MOST_MERGED:
+            raise Endless(f"it merges more than {_MOST_MERGED:,} keys", node, path)
+
+    def _merge(self, node: yaml.Node, path: DataPath) -> None:
+        """Apply merge keys by PyYAML itself: which mapping of a list wins is not the same in all its releases."""
+        try:
+            self._loader.flatten_mapping(node)
+        except yaml.constructor.ConstructorError as error:
+            mark = error.problem_mark or node.start_mark
+            place = Place(self._file, mark.line + 1, mark.column + 1)
+            message, hint = "'<<' merges mappings only", "expected an alias of a mapping, or a list of such"
+            self.findings.append(Finding(UNREADABLE_VALUE, Severity.ERROR, path, message, hint, place=place))
+            self._merge(node, path)
 
     def _key(self, node: yaml.Node, path: DataPath) -> Any:
         if isinstance(node, yaml.ScalarNode):

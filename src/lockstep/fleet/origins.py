@@ -13,6 +13,7 @@ from lockstep.finding import Finding, Place
 from lockstep.fleet.construct import REPEATED_KEY
 from lockstep.fleet.document import Document
 from lockstep.fleet.locate import NodeLocator, Path
+from lockstep.fleet.spec import VARIABLE
 
 Documents = Callable[[str], Document | None]
 
@@ -72,7 +73,7 @@ class Origins:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what is wrong with the text of the description that Ansible lets pass: keys that are there twice."""
-        found = self._found(self._written)
+        found = self._found(self._written) or self._home()
         if not found:
             return ()
         document, root = found
@@ -84,7 +85,7 @@ class Origins:
 
     def documents(self) -> tuple[Document, ...]:
         """Return the documents that the description stands in, for showing lines of them."""
-        found = (self._found(value) for value in (self._written, *_containers(self._evaluated)))
+        found = [self._home(), *map(self._found, (self._written, *_containers(self._evaluated)))]
         return tuple({document.file: document for document, _ in filter(None, found)}.values())
 
     def failing(self, error: BaseException) -> Place | None:
@@ -102,7 +103,8 @@ class Origins:
         value = self._evaluated if top is None else top
         best: tuple[Any, Path] | None = None
         for index in range(len(path) + 1):
-            if _origin(value):
+            origin = _origin(value)
+            if origin and origin.line_num:
                 best = (value, path[index:])
             if index < len(path):
                 try:
@@ -111,7 +113,7 @@ class Origins:
                     break
         if best is None:
             best = (self._written, path)
-        found = self._found(best[0])
+        found = self._found(best[0]) or (self._home() if best[0] is self._written else None)
         if found:
             return NodeLocator(found[0], found[1]), best[1], None
         origin = _origin(best[0])
@@ -119,11 +121,20 @@ class Origins:
             return None, (), None
         return None, (), Place(self._shown(origin.path), origin.line_num or 1, origin.col_num or 1)
 
+    def _home(self) -> tuple[Document, Path] | None:
+        """Return where the description stands in a file that Ansible read as JSON, without lines."""
+        origin = _origin(self._written)
+        document = self._documents(origin.path) if origin and origin.path and not origin.line_num else None
+        if document is None or document.root is None:
+            return None
+        paths = [path for _, path in _starts(document, document.root, (), set()) if path[-1:] == (VARIABLE,)]
+        return (document, paths[0]) if len(paths) == 1 else None
+
     def _found(self, value: Any) -> tuple[Document, Path] | None:
         """Return the document and the path in it that a value's tag names."""
         origin = _origin(value)
         document = self._documents(origin.path) if origin and origin.path else None
-        if document is None or document.root is None:
+        if document is None or document.root is None or not origin.line_num:
             return None
         if origin.path not in self._starts:
             starts: dict[tuple[int, int], Path] = {}

@@ -30,6 +30,7 @@ _IGNORED = re.compile(
     r"^\.|^host_vars$|^group_vars$|^vars_plugins$|(\.pyc|\.pyo|\.swp|\.bak|~|\.rpm|\.md|\.txt|\.rst|\.orig|\.cfg|\.retry)$",
 )
 _BROKEN_FILE = {source.UNREADABLE_FILE, source.NOT_UTF8, source.NOT_YAML, source.SEVERAL_DOCUMENTS}
+_HARMLESS = {REPEATED_KEY, source.EMPTY_FILE}
 _TEMPLATE = re.compile(r"\{\{|\{%|\{#")
 
 
@@ -71,7 +72,7 @@ def _sources(path: Path, shown: str) -> Iterator[tuple[Path, str]]:
         return
     for name in _names(path):
         if not _IGNORED.search(name):
-            yield from _sources(path / name, os.path.join(shown, name))  # noqa: PTH118 - keeps `./` as the user wrote it
+            yield from _sources(path / name, str(Path(shown) / name))
 
 
 def _read_source(path: Path, shown: str, reading: _Reading) -> None:
@@ -89,14 +90,19 @@ def _read_source(path: Path, shown: str, reading: _Reading) -> None:
             raise Uncertain(f"{shown} configures a plugin")
         _YamlInventory(document, reading).read()
         return
-    if VARIABLE in document.text and not document.findings:
-        raise Uncertain(f"{shown} describes the fleet in INI")
+    broken = _extension(path.name) in YAML_EXTENSIONS[1:] and document.findings
     try:
-        read_ini(document.text, reading.groups)
+        _read_ini(document, reading.groups)
     except Uncertain:
-        if _extension(path.name) in YAML_EXTENSIONS[1:] and document.findings:
+        if broken:
             raise _Broken(document) from None
         raise
+
+
+def _read_ini(document: Document, groups: Groups) -> None:
+    if VARIABLE in document.text:
+        raise Uncertain(f"{document.file} describes the fleet in INI")
+    read_ini(document.text, groups)
 
 
 def _names(folder: Path) -> list[str]:
@@ -130,7 +136,7 @@ def _sound(document: Document, *, fleet: bool = False) -> None:
     """
     if any(finding.rule in _BROKEN_FILE for finding in document.findings):
         raise _Broken(document)
-    for path in [finding.path for finding in document.findings if finding.rule != REPEATED_KEY]:
+    for path in [finding.path for finding in document.findings if finding.rule not in _HARMLESS]:
         if not (fleet and path[:1] == (VARIABLE,)):
             raise Uncertain(f"{document.file} holds a value that Ansible must judge")
     if document.ansible_only:
@@ -227,7 +233,7 @@ class _VarsFiles:
 
     def _read(self, relative: str) -> Document:
         if relative not in self._documents:
-            document = source.read(self._folder / relative, os.path.join(self._shown, relative))  # noqa: PTH118 - as above
+            document = source.read(self._folder / relative, str(Path(self._shown) / relative))
             if document.text.startswith("$ANSIBLE_VAULT"):
                 raise Uncertain(f"{document.file} is encrypted")
             _as_json(document)

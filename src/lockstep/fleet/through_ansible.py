@@ -9,6 +9,7 @@ import contextlib
 import io
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,22 +73,15 @@ class Files:
 
 
 def _read(path: Path, files: Files, vault_password_file: Path | None) -> Inventory:
-    from ansible.cli import CLI  # noqa: PLC0415
     from ansible.inventory.manager import InventoryManager  # noqa: PLC0415
     from ansible.parsing.dataloader import DataLoader  # noqa: PLC0415
-    from ansible.plugins.loader import init_plugin_loader  # noqa: PLC0415
     from ansible.vars.hostvars import HostVars  # noqa: PLC0415
     from ansible.vars.manager import VariableManager  # noqa: PLC0415
 
-    from ansible import constants  # noqa: PLC0415 - takes half a second: only where it is needed
-
-    with contextlib.suppress(Exception):
-        init_plugin_loader()
+    _find_collections()
     loader = DataLoader()
-    loader.set_basedir(str(path if path.is_dir() else path.parent))
-    passwords = [str(vault_password_file)] if vault_password_file else []
-    identities = list(constants.DEFAULT_VAULT_IDENTITY_LIST)
-    CLI.setup_vault_secrets(loader, identities, passwords, auto_prompt=False)
+    loader.set_basedir(str((path if path.is_dir() else path.parent).absolute()))
+    _unlock(loader, vault_password_file)
     inventory = InventoryManager(loader=loader, sources=[str(path.absolute())])
     variables = VariableManager(loader=loader, inventory=inventory)
     HostVars(inventory=inventory, variable_manager=variables, loader=loader)
@@ -101,6 +95,31 @@ def _read(path: Path, files: Files, vault_password_file: Path | None) -> Invento
     seen = dict(templates.described(inventory.hosts.values()))
     idle = {} if seen else dict(templates.described(_probes(inventory.groups.values())))
     return Inventory(groups, seen, idle)
+
+
+@cache
+def _find_collections() -> None:
+    """Let Ansible find plugins of installed collections; once for a process is all that it takes."""
+    from ansible.plugins.loader import init_plugin_loader  # noqa: PLC0415 - as above
+
+    init_plugin_loader()
+
+
+def _unlock(loader: Any, vault_password_file: Path | None) -> None:
+    """Give Ansible the vault passwords that its settings and the caller name, instead of any it had before."""
+    from ansible.cli import CLI  # noqa: PLC0415
+    from ansible.parsing.vault import VaultSecretsContext  # noqa: PLC0415
+
+    from ansible import constants  # noqa: PLC0415 - as above
+
+    files = [str(vault_password_file)] if vault_password_file else []
+    identities = list(constants.DEFAULT_VAULT_IDENTITY_LIST)
+    secrets = CLI.setup_vault_secrets(loader, identities, files, auto_prompt=False, initialize_context=False)
+    context = VaultSecretsContext.current(optional=True)
+    if context is None:
+        VaultSecretsContext.initialize(VaultSecretsContext(secrets))
+    else:
+        context.secrets = secrets
 
 
 def _probes(groups: Any) -> Iterator[Any]:
