@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,20 @@ class Node:
         """The result of containerd_config with the plan of pool win2025 and other arguments."""
         plan = pool_plan(fleet, ["win2025"])["containerd"]
         return self.do("containerd_config", check_mode=check_mode, **{**plan, **other})
+
+    def planned(self, module: str, **other: Any) -> dict[str, Any]:
+        """The result of a module with the plan of pool win2025 for it and other arguments."""
+        part = pool_plan(FLEET, ["win2025"])[module.removesuffix("_config")]
+        accepted = argument_spec(ROOT / "library" / f"{module}.py")
+        return self.do(module, **{**{key: value for key, value in part.items() if key in accepted}, **other})
+
+    def remove_service(self, name: str) -> None:
+        """Unregister a service, as `sc.exe delete` does."""
+        path = self.engine.folder / "services.json"
+        services = json.loads(path.read_text())
+        del services[name]
+        path.write_text(json.dumps(services))
+        self.engine = EmulatedEngine(self.engine.folder, None, self.engine.folder.parent / "cluster")
 
     @property
     def leftovers(self) -> list[str]:

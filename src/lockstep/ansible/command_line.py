@@ -42,8 +42,8 @@ def flag_value(line: str, names: Collection[str]) -> str | None:
     """Return the value of the last of these flags (`--config x`, `--config=x`), or None where there is none."""
     found = None
     arguments = arguments_of(line)[1:]
-    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+    for index, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
         if name in names:
-            found = value if equals else following
+            found = value if equals else next(iter(arguments[index + 1 :]), None)
     return found

@@ -127,14 +127,17 @@ def _failure(error: NodeError, steps: Sequence[Step], system: System, subject: s
     )
     facts["left"] = "\n".join(error.rollback_errors)
     facts["do"] = _advice(error)
-    return TaskError(_summary(error, subject), facts, {"rolled_back": bool(error.rolled_back)})
+    return TaskError(_summary(error, steps, subject), facts, {"rolled_back": bool(error.rolled_back)})
 
 
-def _summary(error: NodeError, subject: str) -> str:
+def _summary(error: NodeError, steps: Sequence[Step], subject: str) -> str:
     if error.code == "conflict":
         return f"somebody else changed {error.subject} while this task ran, so it was left alone"
     if not error.rolled_back:
         return f"{subject} could not be configured, and not everything is as it was before"
+    restart = next((index for index, step in enumerate(steps) if step.operation["op"] == "service.restart"), len(steps))
+    if error.code == "check_failed" and (error.step or 0) < restart:
+        return f"{subject} refuses the new configuration, so the old one is back; the service was not touched"
     if error.code in {"service_failed", "timeout", "check_failed"}:
         return f"{subject} did not come up with the new configuration, so the old one is back"
     return f"{subject} could not be configured, and everything is as it was before"
@@ -165,5 +168,5 @@ def _advice(error: NodeError) -> str:
     if not error.rolled_back:
         return "remove the cause, then run again: that settles what is left"
     if error.rejected:
-        return "run with --check --diff to see what would change; the rejected file on the node has the line that it names"
+        return "see with --check --diff what would change, and correct what is named above; the rejected file is kept on the node"
     return "remove the cause, then run again"
