@@ -71,7 +71,13 @@ def classes(draw: st.DrawFn, name: str, there: Mapping[str, Pool]) -> RuntimeCla
     isolation: Isolation = "hyperv" if like.guest and like.guest != like.host else draw(isolations)
     alike = sorted(pool.name for pool in there.values() if (pool.host, pool.guest) == (like.host, like.guest))
     named = draw(st.none() | st.lists(st.sampled_from(alike), min_size=1, unique=True))
-    by_label = draw(st.booleans()) and named
+    selectors = [
+        None,
+        None,
+        {"lockstep.windows/pool": like.name},
+        {"node.kubernetes.io/windows-build": like.host.label},
+        {"team": "x", "kubernetes.io/os": "windows"},
+    ]
     return RuntimeClass(
         name=name,
         isolation=isolation,
@@ -80,7 +86,7 @@ def classes(draw: st.DrawFn, name: str, there: Mapping[str, Pool]) -> RuntimeCla
         handler=draw(st.sampled_from([None, None, None, "runhcs-wcow-big", "runhcs-wcow-hypervisor-17763"])),
         vm=draw(sizes) if isolation == "hyperv" else None,
         overhead={"memory": "512Mi"},
-        node_selector=draw(st.none() | st.just({"lockstep.windows/pool": like.name})) if by_label else None,
+        node_selector=draw(st.sampled_from(selectors)),
         tolerations=draw(st.sampled_from([(), (Toleration("gpu", "Exists"),)])),
         labels={},
         annotations={},
