@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockstep.catalog.builds import Build, UnknownBuild, known, resolve
+from lockstep.catalog.builds import Build, UnknownBuild, known, resolve, similar
 from lockstep.catalog.versions import Version, VersionError
 
 CASES = Path(__file__).parent / "cases"
@@ -64,6 +64,11 @@ def test_the_revision_is_kept_and_never_compared() -> None:
 def test_a_build_has_a_label_an_alias_and_a_product(number: int, label: str, alias: str, product: str) -> None:
     build = Build(number)
     assert (build.label, build.alias, build.product) == (label, alias, product)
+
+
+@pytest.mark.parametrize(("number", "listed"), [(20384, 20348), (26010, 26100), (26491, None), (29500, None)])
+def test_an_unlisted_number_may_be_a_slip(number: int, listed: int | None) -> None:
+    assert similar(Build(number)) == (listed and Build(listed))
 
 
 def test_support_ends_when_microsoft_says() -> None:

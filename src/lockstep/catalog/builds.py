@@ -125,6 +125,12 @@ def _resolve(text: str) -> Build:
     raise UnknownBuild(f"unknown Windows build '{text}'", _suggestion(text))
 
 
+def similar(build: Build) -> Build | None:
+    """Return the listed build whose number differs by one slip of the pen from this one's, or None."""
+    near = difflib.get_close_matches(str(build.number), map(str, known()), n=1, cutoff=_NEAR_ENOUGH)
+    return Build(int(near[0])) if near else None
+
+
 def _checked(number: int, text: str) -> int:
     numbers = load("windows-builds")["numbers"]
     if numbers["first"] <= number <= numbers["last"]:

@@ -44,8 +44,9 @@ class Verdict:
 
     @property
     def advice(self) -> str | None:
-        """What to change so that it runs: `use guest ltsc2022, or use a pool with host ltsc2025`; None if unknown."""
-        return ", or ".join(_change(self.asked, other) for other in self.nearest) or None
+        """What to change so that it runs: `use guest ltsc2022, or a pool with host ltsc2025`; None if unknown."""
+        changes = ", or ".join(_change(self.asked, other) for other in self.nearest)
+        return f"use {changes}" if changes else None
 
 
 def accepted(host: Build, containerd: str) -> tuple[int, int]:
@@ -155,10 +156,10 @@ def _alternatives(asked: Combination, containerd: str) -> Iterator[Combination]:
 
 def _change(asked: Combination, other: Combination) -> str:
     if other.host == asked.host and other.pool_guest == asked.pool_guest:
-        return f"use guest {other.guest.alias}"
+        return f"guest {other.guest.alias}"
     guest = f" and guest {other.pool_guest.alias}" if other.pool_guest else ""
     isolation = "" if other.isolation == asked.isolation else f"isolation {other.isolation} in "
-    return f"use {isolation}a pool with host {other.host.alias}{guest}"
+    return f"{isolation}a pool with host {other.host.alias}{guest}"
 
 
 def _accepted(host: int, rule: str) -> tuple[int, int]:

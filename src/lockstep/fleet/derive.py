@@ -35,7 +35,7 @@ def derive(fleet: Fleet) -> Derivation:
     findings += wrong
     handlers, wrong = handlers_by_pool(placements, sites)
     findings += wrong
-    selection = select(fleet.pools, placements)
+    selection = select({name: site.pool for name, site in sites.items()}, placements)
     findings += selection.findings
     kubelets: dict[str, KubeletPlan] = {}
     for name, site in sites.items():

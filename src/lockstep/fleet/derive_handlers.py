@@ -114,8 +114,8 @@ def _handler(need: Need, series: Series) -> Handler:
 
 def _conflict(item: RuntimeClass, need: Need, first: Need, owner: RuntimeClass | None, pool: str) -> Finding:
     key = ("handler",) if item.handler else ("vm",) if item.vm else ()
-    first_owner = f"class {owner.name}" if owner else "the default that every pool has"
-    message = f"handler {need.name} on pool {pool} cannot be what class {item.name} needs and {first_owner} as well"
+    first_owner = f"class {owner.name}" if owner else "the default one that every pool has"
+    message = f"class {item.name} needs another handler {need.name} on pool {pool} than {first_owner}"
     hint = f"{_described(need)} here, {_described(first)} there"
     fix = f"give one of them its own handler, such as handler: {_another_name(need)}"
     return Finding(OPTIONS_CONFLICT, Severity.ERROR, ("runtime_classes", item.name, *key), message, hint, fix)

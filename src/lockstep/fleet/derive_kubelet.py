@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -70,7 +71,7 @@ def _contradictions(site: Site, configuration: Mapping[str, Any]) -> Iterator[Fi
         if type(given) is type(value) and given == value:
             continue
         fix = "say it as the pool's taint instead" if field == "registerWithTaints" else "leave it out"
-        message = f"{field} is not free on Windows nodes with Kubernetes {site.minor.name}"
+        message = f"{field} leaves no choice on Windows nodes with Kubernetes {site.minor.name}"
         hint = f"it is always {_shown(value)}"
         yield Finding(
             SETTLED_BY_WINDOWS, Severity.ERROR, ("pools", site.pool.name, "kubelet", field), message, hint, fix
@@ -89,6 +90,5 @@ def _label_findings(site: Site, labels: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "the pool's own taint" if value and isinstance(value, list) and isinstance(value[0], dict) else repr(value)
+    taints = isinstance(value, list) and any(isinstance(item, Mapping) for item in value)
+    return "the pool's own taint" if taints else json.dumps(value)

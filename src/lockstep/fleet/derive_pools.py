@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lockstep.catalog import pause
-from lockstep.catalog.builds import Build, known
+from lockstep.catalog.builds import Build, similar
 from lockstep.catalog.compatibility import matches, supports_hyperv
 from lockstep.catalog.containerd import Series, UnknownSeries, series
 from lockstep.catalog.kubernetes import Minor, UnknownMinor, minor
 from lockstep.catalog.versions import Version, VersionError
 from lockstep.finding import DataPath, Finding, Severity
 from lockstep.fleet.model import Pool
-from lockstep.fleet.nearest import nearest
 
 POOL_GUEST_IMPOSSIBLE = "LW213"
 NO_PAUSE_IMAGE = "LW250"
@@ -80,8 +79,8 @@ def unlisted(build: Build, path: DataPath) -> Finding | None:
     """Return a warning about a build that the catalogue does not list, or None."""
     if build.facts:
         return None
-    near = nearest(str(build.number), map(str, known()))
-    hint = f"did you mean {near} ({Build(int(near)).product})?" if near else "taken for a preview of a coming Windows"
+    near = similar(build)
+    hint = f"did you mean {near.number} ({near.product})?" if near else "taken for a preview of a coming Windows"
     return Finding(UNLISTED_BUILD, Severity.WARNING, path, f"build {build.number} is not in the catalogue", hint)
 
 
