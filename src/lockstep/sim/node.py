@@ -18,7 +18,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from lockstep.node import session
 from lockstep.node.contract import contract
+from lockstep.node.session import Session
 from lockstep.node.wire import command_line
 from lockstep.sim import fresh
 from lockstep.sim.agent.requests import Agent
@@ -137,6 +139,15 @@ class EmulatedEngine:
             )
         response = json.dumps(self.execute_request(request))
         return Completed(0, _framed(response), b"")
+
+    def session(self) -> Session:
+        """Return a session with this node, as the modules have one, without WinRM in between."""
+
+        def run(line: str, stdin: bytes) -> session.Completed:
+            done = self.execute(line, stdin)
+            return session.Completed(done.exit_code, done.stdout.decode(), done.stderr.decode())
+
+        return Session(run)
 
 
 _REFUSAL = (

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from lockstep.sim.containerd.loader import ConfigError, Loaded, deep_merge
+from lockstep.sim.containerd.loader import ConfigError, Loaded, deep_merge, toml_type
 from lockstep.sim.containerd.release import CRI_V2, IMAGES_V3, RUNTIME_V3, Release, section
 
 Schema = Any
@@ -76,7 +76,11 @@ def effective(release: Release, loaded: Loaded) -> Effective:
             raise ConfigError(f"load required plugin {required[0]}: {error}")
     config = {**loaded.data, "version": 2 if release.major == 1 else release.config_version, "plugins": plugins}
     if release.imports_by_default:
-        config["imports"] = [release.imports_by_default, *loaded.data.get("imports", [])]
+        named = loaded.data.get("imports", [])
+        config["imports"] = [
+            release.imports_by_default,
+            *(name for name in named if name != release.imports_by_default),
+        ]
     return Effective(
         config=config,
         handlers=_with_sandboxer(release, runtime["containerd"]["runtimes"]),
@@ -173,10 +177,11 @@ def _known(release: Release, schema: Schema, value: Any, path: tuple[str, ...], 
         schema = {key: facts.type for key, facts in release.facts.handler_keys.items()}
     if isinstance(schema, str):
         if schema != "any" and (not isinstance(value, _TYPES[schema]) or (schema == "int" and isinstance(value, bool))):
-            raise ConfigError(f"toml: cannot decode TOML value of {'.'.join(path)} into a Go value of type {schema}")
+            words = f"cannot decode TOML {toml_type(value)} into key {'.'.join(path)} of type {schema}"
+            raise ConfigError(f"toml: {words}")
         return value
     if not isinstance(value, dict):
-        raise ConfigError(f"toml: cannot decode TOML value of {'.'.join(path)} into a Go struct")
+        raise ConfigError(f"toml: cannot decode TOML {toml_type(value)} into table {'.'.join(path)}")
     if "*" in schema:
         return {key: _known(release, schema["*"], item, (*path, key), unknown) for key, item in value.items()}
     found = {}

@@ -7,6 +7,7 @@ ValidateVersion, mergeConfig).
 
 from __future__ import annotations
 
+import codecs
 import ntpath
 import re
 import tomllib
@@ -22,6 +23,10 @@ _POSITION = re.compile(r"^(?P<what>.*) \(at line (?P<line>\d+), column (?P<colum
 
 class ConfigError(Exception):
     """containerd does not start on this configuration; the text is what it prints after `containerd: `."""
+
+
+class MissingFileError(ConfigError):
+    """A file is not there; `containerd config dump` of 2.x goes on all the same."""
 
 
 @dataclass(slots=True)
@@ -41,9 +46,12 @@ class Files:
     matching: Callable[[str], list[str]]
 
 
-def load(release: Release, path: str, files: Files) -> Loaded:
-    """Read a configuration file and everything it imports; raises ConfigError."""
-    loaded = Loaded({"version": 1 if release.major == 1 else release.config_version})
+def load(release: Release, path: str, files: Files, loaded: Loaded | None = None) -> Loaded:
+    """Read a configuration file and everything it imports; raises ConfigError.
+
+    With `loaded` its caller keeps what was read before an error.
+    """
+    loaded = fresh(release) if loaded is None else loaded
     pending, root_version = [path], None
     while pending:
         current = pending.pop(0)
@@ -60,11 +68,18 @@ def load(release: Release, path: str, files: Files) -> Loaded:
         loaded.files.append(current)
         pending += _resolve(current, part.get("imports", []), files)
     _validate(release, loaded, path)
+    if release.major == 1:
+        loaded.data["imports"] = list(loaded.files)
     if release.major > 1 and loaded.data["version"] < release.config_version:
         # 2.0 to 2.2 merge first, the last file's version counts for all, and the whole is migrated when the
         # server starts.
         loaded.data = migrate.migrate(loaded.data, loaded.data["version"], release.config_version)
     return loaded
+
+
+def fresh(release: Release) -> Loaded:
+    """Return what a containerd has before it reads any file. 1.x takes a file without `version` as version 1."""
+    return Loaded({"version": 1 if release.major == 1 else release.config_version})
 
 
 def _migrate_file(release: Release, part: dict[str, Any], version: int, loaded: Loaded) -> dict[str, Any]:
@@ -85,28 +100,30 @@ def _migrate_file(release: Release, part: dict[str, Any], version: int, loaded: 
 
 
 def _parse(release: Release, path: str, data: bytes | None) -> dict[str, Any]:
+    prefix = f"failed to load TOML: {path}: " if release.major == 1 else ""
     if data is None:
-        raise ConfigError(f"open {path}: The system cannot find the file specified.")
+        raise MissingFileError(f"{prefix}open {path}: The system cannot find the file specified.")
+    if release.major > 1 and data.startswith(codecs.BOM_UTF8):
+        # go-toml v2 refuses a byte order mark, v1 skips it.
+        raise ConfigError("failed to unmarshal TOML at row 1 column 1: toml: invalid character at start of key: ï")
     try:
-        # Both TOML libraries of containerd skip a byte order mark; tomllib does not.
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise ConfigError(f"failed to unmarshal TOML: {path}: invalid UTF-8") from None
+        raise ConfigError(f"{prefix or 'failed to unmarshal TOML: '}invalid UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         match = _POSITION.match(str(error))
-        line, column = (int(match["line"]), int(match["column"])) if match else (1, 1)
+        line, column = (match["line"], match["column"]) if match else ("1", "1")
         what = match["what"] if match else str(error)
-        if release.major == 1:
-            raise ConfigError(f"failed to load TOML: {path}: ({line}, {column}): {what}") from None
-        raise ConfigError(f"failed to unmarshal TOML at row {line} column {column}: toml: {what}") from None
+        where = f"({line}, {column}): " if release.major == 1 else ""
+        start = prefix or f"failed to unmarshal TOML at row {line} column {column}: toml: "
+        raise ConfigError(f"{start}{where}{what}") from None
 
 
 def _version(part: Mapping[str, Any]) -> int:
     version = part.get("version", 0)
     if not isinstance(version, int) or isinstance(version, bool):
-        raise ConfigError(
-            "failed to unmarshal TOML: toml: cannot decode TOML value into field config.Config.Version of type int"
-        )
+        words = f"cannot decode TOML {toml_type(version)} into struct field config.Config.Version of type int"
+        raise ConfigError(f"failed to unmarshal TOML: toml: {words}")
     return version
 
 
@@ -168,3 +185,9 @@ def _validate(release: Release, loaded: Loaded, path: str) -> None:
                 raise ConfigError(
                     f'failed to load TOML from {path}: invalid plugin key URI "{plugin}" expect io.containerd.x.vx'
                 )
+
+
+def toml_type(value: Any) -> str:
+    """Return what TOML calls a value's type."""
+    names = ((bool, "boolean"), (int, "integer"), (float, "float"), (str, "string"), (list, "array"), (dict, "table"))
+    return next((name for kind, name in names if isinstance(value, kind)), "datetime")

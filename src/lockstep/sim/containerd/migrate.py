@@ -43,8 +43,9 @@ def migrate(data: dict[str, Any], version: int, target: int) -> dict[str, Any]:
     if version < _PLUGINS_V2:
         data = rename_plugins(data, target)
     plugins = data.setdefault("plugins", {})
-    if version < _PLUGINS_V3 <= target:
-        _cri(plugins)
+    # Each step below the newest version runs the CRI plugins' migrations: a version 3 file's old section moves on
+    # 2.3 too.
+    _cri(plugins)
     if target > _PLUGINS_V3:
         for key, plugin in _SERVER.items():
             if isinstance(data.get(key), dict) and data[key] and plugin not in plugins:

@@ -9,7 +9,7 @@ from typing import Any
 import tomlkit
 
 from lockstep.sim.containerd.effective import Effective, effective
-from lockstep.sim.containerd.loader import ConfigError, Files, Loaded, load
+from lockstep.sim.containerd.loader import ConfigError, Files, Loaded, MissingFileError, fresh, load
 from lockstep.sim.containerd.release import CRI_V2, RUNTIME_V3, Release
 from lockstep.sim.disk import DiskError
 from lockstep.sim.engine import Completed
@@ -61,8 +61,7 @@ class Containerd:
             if "version" in flags:
                 return _printed(_version_line(self._release))
             if words[:1] == ["config"] and words[1:] in (["default"], ["dump"], ["migrate"]):
-                loaded = None if words[1] == "default" else self._load(machine, flags)
-                state = effective(self._release, loaded or Loaded({"version": self._fresh_version()}))
+                state = effective(self._release, self._reported(machine, flags, words[1]))
                 logged = "".join(f"{_log_line(machine, 'warning', line)}\n" for line in state.warnings)
                 return Completed(0, tomlkit.dumps(_plain(state.config)).encode(), logged.encode())
         except (UsageError, ConfigError) as error:
@@ -90,7 +89,7 @@ class Containerd:
         log = _Log(machine, flags.get("log-file"))
         log.write("info", f"starting containerd version={self._release.version}")
         try:
-            state = effective(self._release, loaded or Loaded({"version": self._fresh_version()}))
+            state = effective(self._release, loaded)
         except ConfigError as error:
             log.raw(f"containerd: {error}")
             raise ExitError(1, f"containerd: {error}", before_ready=True) from None
@@ -101,17 +100,39 @@ class Containerd:
         log.write("info", "containerd successfully booted in 0.1s")
         return _memory(self._release, state, loaded)
 
-    def _load(self, machine: Machine, flags: Mapping[str, str]) -> Loaded | None:
+    def _load(self, machine: Machine, flags: Mapping[str, str]) -> Loaded:
+        files = _files(machine)
+        if "config" not in flags and files.read(DEFAULT_CONFIG) is None:
+            return Loaded({"version": 2 if self._release.major == 1 else self._release.config_version})
+        return load(self._release, flags.get("config", DEFAULT_CONFIG), files)
+
+    def _reported(self, machine: Machine, flags: Mapping[str, str], command: str) -> Loaded:
+        """Return what `config default` and `config dump` are about.
+
+        Source: containerd cmd/containerd/command/config.go: os.IsNotExist sees 2.x's error of a missing file, and
+        not the wrapped one of 1.x.
+        """
+        # What is printed has the newest version, whatever version a missing file counts as.
+        loaded = Loaded({"version": 2 if self._release.major == 1 else self._release.config_version})
+        if command == "default":
+            return loaded
         path = flags.get("config", DEFAULT_CONFIG)
         try:
-            if "config" not in flags and machine.disk.read(path) is None:
-                return None
-            return load(self._release, path, Files(machine.disk.read, lambda pattern: _matching(machine, pattern)))
+            return load(self._release, path, _files(machine), start := fresh(self._release))
+        except MissingFileError:
+            if self._release.major == 1:
+                raise
+            return start
+
+
+def _files(machine: Machine) -> Files:
+    def read(path: str) -> bytes | None:
+        try:
+            return machine.disk.read(path)
         except DiskError as error:
             raise ConfigError(f"open {path}: {error.message}") from None
 
-    def _fresh_version(self) -> int:
-        return 2 if self._release.major == 1 else self._release.config_version
+    return Files(read, lambda pattern: _matching(machine, pattern))
 
 
 def _matching(machine: Machine, pattern: str) -> list[str]:
@@ -119,11 +140,11 @@ def _matching(machine: Machine, pattern: str) -> list[str]:
     return machine.disk.listing(folder, name)
 
 
-def _memory(release: Release, state: Effective, loaded: Loaded | None) -> dict[str, Any]:
+def _memory(release: Release, state: Effective, loaded: Loaded) -> dict[str, Any]:
     return {
         "program": "containerd",
         "version": release.version,
-        "files": loaded.files if loaded else [],
+        "files": loaded.files,
         "handlers": {name: dict(handler) for name, handler in state.handlers.items()},
         "default_handler": state.default_handler,
         "pause_image": state.pause_image,
