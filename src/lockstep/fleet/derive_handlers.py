@@ -117,7 +117,7 @@ def _conflict(item: RuntimeClass, need: Need, first: Need, owner: RuntimeClass |
     first_owner = f"class {owner.name}" if owner else "the default one that every pool has"
     message = f"class {item.name} needs another handler {need.name} on pool {pool} than {first_owner}"
     hint = f"{_described(need)} here, {_described(first)} there"
-    fix = f"give one of them its own handler, such as handler: {_another_name(need)}"
+    fix = f"give one of them its own handler, such as handler: {_another_name(need)}" if owner else "leave handler out"
     return Finding(OPTIONS_CONFLICT, Severity.ERROR, ("runtime_classes", item.name, *key), message, hint, fix)
 
 
