@@ -16,7 +16,7 @@ _UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff0
 
 
 def scalar(value: Any, *, flow: bool = False, quoted: bool = False) -> str:
-    """Return a value that is no collection as YAML; `flow` makes it fit to stand within brackets, `quoted` is as in JSON."""
+    """Return a value that is no collection as YAML; `flow` is for within brackets, `quoted` for JSON."""
     if value is None or isinstance(value, bool | int | float):
         text = json.dumps(value)
         return text.replace("e", ".0e") if isinstance(value, float) and "e" in text and "." not in text else text
