@@ -12,7 +12,8 @@ try:
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(
-        f"containerd_config_info needs lockstep in the Python that runs Ansible: {sys.executable} -m pip install lockstep-windows"
+        "containerd_config_info needs lockstep in the Python that runs Ansible: "
+        f"{sys.executable} -m pip install lockstep-windows"
     ) from error
 
 

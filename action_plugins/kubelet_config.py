@@ -7,12 +7,14 @@ import sys
 from ansible.errors import AnsibleActionFail
 
 try:
-    from lockstep.ansible.action import NodeAction
     from lockstep.ansible.kubelet_config import configure
+
+    from lockstep.ansible.action import NodeAction
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(
-        f"kubelet_config needs lockstep in the Python that runs Ansible: {sys.executable} -m pip install lockstep-windows"
+        "kubelet_config needs lockstep in the Python that runs Ansible: "
+        f"{sys.executable} -m pip install lockstep-windows"
     ) from error
 
 

@@ -13,7 +13,8 @@ try:
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(
-        f"runtimeclass_manifests needs lockstep in the Python that runs Ansible: {sys.executable} -m pip install lockstep-windows"
+        "runtimeclass_manifests needs lockstep in the Python that runs Ansible: "
+        f"{sys.executable} -m pip install lockstep-windows"
     ) from error
 
 

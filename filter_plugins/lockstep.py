@@ -29,7 +29,8 @@ def lockstep_pool(fleet: Any, groups: Iterable[str]) -> dict[str, Any]:
 def _planned(plan: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     if not INSTALLED:
         raise AnsibleFilterError(
-            f"the filters need lockstep in the Python that runs Ansible: {sys.executable} -m pip install lockstep-windows"
+            "the filters need lockstep in the Python that runs Ansible: "
+            f"{sys.executable} -m pip install lockstep-windows"
         )
     try:
         return plan()

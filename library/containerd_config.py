@@ -8,32 +8,35 @@ DOCUMENTATION = r"""
 module: containerd_config
 short_description: Configures containerd on a Windows node
 description:
-  - Merges handlers, the default handler and the pause image into C(config.toml), whatever is in it already. Everything that
-    this module does not manage stays as it is, comments, order, line endings and byte order mark included.
-  - The service is restarted only if the file changed. C(containerd.exe) has to accept the new file before the service is
-    touched, and the task succeeds only if the service then comes up and lists every handler. Otherwise the former file is
-    put back, the service runs on it again, and the task fails with the node's own words.
+  - Merges handlers, the default handler and the pause image into C(config.toml), whatever is in it already.
+    Everything that this module does not manage stays as it is, comments, order, line endings and byte order mark
+    included.
+  - The service is restarted only if the file changed. C(containerd.exe) has to accept the new file before the service
+    is touched, and the task succeeds only if the service then comes up and lists every handler. Otherwise the former
+    file is put back, the service runs on it again, and the task fails with the node's own words.
   - Files of version 2, 3 and 4 are read and edited in place. A new file has version 2 for containerd 1.x and 3 for 2.x.
   - A run that was interrupted, at whatever point, is completed by the next one.
 version_added: "0.1.0"
 options:
   version:
     description:
-      - The containerd release that the node has, for example V(2.3.4). It decides the form of the file and which keys exist.
+      - The containerd release that the node has, for example V(2.3.4). It decides the form of the file and which keys
+        exist.
       - The task fails without touching anything if the node has another release.
     type: str
     required: true
   state:
     description:
       - V(present) puts what the other options say into the file.
-      - V(absent) takes the handlers that are named here out of the file, and the default handler and the pause image if the
-        file still has the ones that are named here. Keys that somebody else added to such a handler stay.
+      - V(absent) takes the handlers that are named here out of the file, and the default handler and the pause image
+        if the file still has the ones that are named here. Keys that somebody else added to such a handler stay.
     type: str
     choices: [present, absent]
     default: present
   handlers:
     description:
-      - The handlers, each stated in full. The filter P(lockstep_pool#filter) gives them from the description of the fleet.
+      - The handlers, each stated in full. The filter P(lockstep_pool#filter) gives them from the description of the
+        fleet.
     type: list
     elements: dict
     default: []
@@ -44,8 +47,8 @@ options:
         required: true
       isolation:
         description:
-          - What the handler is for. It must agree with the option C(SandboxIsolation) in O(handlers[].options), which is what
-            the shim reads.
+          - What the handler is for. It must agree with the option C(SandboxIsolation) in O(handlers[].options), which
+            is what the shim reads.
         type: str
         choices: [process, hyperv]
       runtime_type:
@@ -115,7 +118,8 @@ attributes:
 requirements:
   - lockstep-windows, in the Python that runs Ansible
 notes:
-  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node needs no Python.
+  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node
+    needs no Python.
   - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
   - module: containerd_config_info
@@ -162,7 +166,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 handlers:
-  description: Names of the handlers in the file after the task, in its order. containerd adds its own defaults to them from 2.0 on.
+  description: Names of the handlers in the file after the task, in its order. containerd adds its own defaults to
+    them from 2.0 on.
   returned: success
   type: list
   elements: str

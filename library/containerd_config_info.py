@@ -8,7 +8,8 @@ DOCUMENTATION = r"""
 module: containerd_config_info
 short_description: Reads containerd's configuration on a Windows node
 description:
-  - Returns what C(config.toml) says, what containerd makes of it (C(containerd config dump)), and the state of its service.
+  - Returns what C(config.toml) says, what containerd makes of it (C(containerd config dump)), and the state of its
+    service.
   - Changes nothing.
 version_added: "0.1.0"
 options:
@@ -37,7 +38,8 @@ attributes:
 requirements:
   - lockstep-windows, in the Python that runs Ansible
 notes:
-  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node needs no Python.
+  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node
+    needs no Python.
   - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
   - module: containerd_config
@@ -86,7 +88,8 @@ effective:
       description: The pause image.
       type: str
     handlers:
-      description: Handlers by name, each with C(runtime_type), C(pod_annotations), C(container_annotations), C(options) and so on.
+      description: Handlers by name, each with C(runtime_type), C(pod_annotations), C(container_annotations),
+        C(options) and so on.
       type: dict
 config_dump:
   description: The text of C(containerd config dump).

@@ -8,10 +8,10 @@ DOCUMENTATION = r"""
 module: kubelet_config
 short_description: Configures kubelet on a Windows node
 description:
-  - Merges KubeletConfiguration fields into C(config.yaml), and what exists as a flag only into the command line of kubelet's
-    service. Everything that this module does not manage stays as it is, comments included.
-  - Fields that the release does not know are refused with the nearest name that it does know, because kubelet itself would
-    drop them without stopping.
+  - Merges KubeletConfiguration fields into C(config.yaml), and what exists as a flag only into the command line of
+    kubelet's service. Everything that this module does not manage stays as it is, comments included.
+  - Fields that the release does not know are refused with the nearest name that it does know, because kubelet itself
+    would drop them without stopping.
   - The service is restarted only if something changed. If it does not come up, file and command line are put back, the
     service is restarted on them, and the task fails with kubelet's own words.
   - A run that was interrupted, at whatever point, is completed by the next one.
@@ -26,8 +26,8 @@ options:
   state:
     description:
       - V(present) puts what the other options say into file and command line.
-      - V(absent) takes the fields, labels and flags that are named here out of them; values do not matter then. kubelet has to
-        come up on what is left, or the task fails and everything stays.
+      - V(absent) takes the fields, labels and flags that are named here out of them; values do not matter then.
+        kubelet has to come up on what is left, or the task fails and everything stays.
     type: str
     choices: [present, absent]
     default: present
@@ -45,7 +45,8 @@ options:
     default: {}
   flags:
     description:
-      - Flags that have no field in KubeletConfiguration, by name without the dashes, for example C(windows-priorityclass).
+      - Flags that have no field in KubeletConfiguration, by name without the dashes, for example
+        C(windows-priorityclass).
       - A flag with a null value is written without a value.
     type: dict
     default: {}
@@ -70,12 +71,14 @@ attributes:
     description: Says what would change, without changing anything.
     support: full
   diff_mode:
-    description: Shows file and command line before and after. The diff in check mode is byte for byte what a run then does.
+    description: Shows file and command line before and after. The diff in check mode is byte for byte what a run then
+      does.
     support: full
 requirements:
   - lockstep-windows, in the Python that runs Ansible
 notes:
-  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node needs no Python.
+  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node
+    needs no Python.
   - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
   - module: kubelet_config_info
@@ -127,7 +130,8 @@ version:
   sample: 1.36.1
 registered:
   description:
-    - Whether kubelet has registered its node, so that labels and taints which change now have to be set through the API.
+    - Whether kubelet has registered its node, so that labels and taints which change now have to be set through the
+      API.
     - What can be known on the node is whether kubelet has its kubeconfig.
   returned: success
   type: bool

@@ -34,7 +34,8 @@ attributes:
 requirements:
   - lockstep-windows, in the Python that runs Ansible
 notes:
-  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node needs no Python.
+  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node
+    needs no Python.
   - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
   - module: kubelet_config

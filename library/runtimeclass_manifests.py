@@ -17,7 +17,8 @@ options:
     type: dict
     required: true
   dest:
-    description: The folder on the controller. It is made if it is not there. A relative path starts at the working directory.
+    description: The folder on the controller. It is made if it is not there. A relative path starts at the working
+      directory.
     type: path
     required: true
   prune:

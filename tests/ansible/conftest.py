@@ -38,11 +38,11 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-def arguments(module: str, given: dict[str, Any]) -> dict[str, Any]:
+def validated(module: str, given: dict[str, Any]) -> dict[str, Any]:
     result = ArgumentSpecValidator(argument_spec(ROOT / "library" / f"{module}.py")).validate(given)
     assert result.error_messages == []
-    validated: dict[str, Any] = result.validated_parameters
-    return validated
+    parameters: dict[str, Any] = result.validated_parameters
+    return parameters
 
 
 class Node:
@@ -61,9 +61,9 @@ class Node:
         return Completed(done.exit_code, done.stdout.decode(), done.stderr.decode())
 
     def do(self, module: str, *, check_mode: bool = False, **given: Any) -> dict[str, Any]:
-        """The result of a task with these arguments; defaults are filled in by Ansible's own validation, as for a real task."""
+        """The result of a task with these arguments, validated and filled up by Ansible as for a real one."""
         job = JOBS[module]
-        return job(self.session, arguments(module, given), check_mode=check_mode)
+        return job(self.session, validated(module, given), check_mode=check_mode)
 
     def containerd(self, *, check_mode: bool = False, fleet: dict[str, Any] = FLEET, **other: Any) -> dict[str, Any]:
         """The result of containerd_config with the plan of pool win2025 and other arguments."""
@@ -114,6 +114,12 @@ def make_node(tmp_path: Path) -> MakeNode:
 
 
 @pytest.fixture
+def arguments() -> Callable[[str, dict[str, Any]], dict[str, Any]]:
+    """Arguments of a module, validated and filled up by Ansible as for a real task."""
+    return validated
+
+
+@pytest.fixture
 def fleet() -> dict[str, Any]:
     return FLEET
 
@@ -121,5 +127,3 @@ def fleet() -> dict[str, Any]:
 @pytest.fixture
 def node(make_node: MakeNode) -> Node:
     return make_node()
-
-

@@ -22,6 +22,11 @@ root = 'D:\\containerd'   # the fast disk
 [plugins.'{plugin}'.registry]
   config_path = 'C:\\certs.d'
 """
+REGISTRY = """\
+[plugins.'io.containerd.cri.v1.images'.registry.configs.'r.example'.auth]
+  password = 'hunter2'
+  identitytoken = "tok\\"en"
+"""
 CRI = {2: "io.containerd.grpc.v1.cri", 3: "io.containerd.cri.v1.images", 4: "io.containerd.cri.v1.images"}
 # containerd release, a Kubernetes that goes with it, version of the file that is there.
 RELEASES = [
@@ -119,8 +124,8 @@ def test_absent_on_a_node_without_a_file_does_nothing(node: Node) -> None:
 
 
 def test_exclusive_handlers_removes_the_others(node: Node) -> None:
-    table = "version = 3\n[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.mine]\nruntime_type = 'io.containerd.runhcs.v1'\n"
-    write(node, table)
+    header = "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.mine]"
+    write(node, f"version = 3\n{header}\nruntime_type = 'io.containerd.runhcs.v1'\n")
     assert "mine" in node.containerd()["handlers"]
     assert "mine" not in node.containerd(exclusive_handlers=True)["handlers"]
 
@@ -133,12 +138,12 @@ def test_backup_keeps_the_former_file(node: Node) -> None:
 
 
 def test_secrets_are_masked_in_the_diff_and_stay_in_the_file(node: Node) -> None:
-    secret = "[plugins.'io.containerd.cri.v1.images'.registry.configs.'r.example'.auth]\n  password = 'hunter2'\n  identitytoken = \"tok\\\"en\"\n"
-    write(node, own_text(3) + secret)
+    own = f"{own_text(3)}{REGISTRY}"
+    write(node, own)
     result = node.containerd()
     assert "hunter2" not in json.dumps(result)
     assert "tok" not in result["diff"][0]["after"].replace("identitytoken", "")
-    assert secret in node.file(CONFIG).read_text()
+    assert REGISTRY in node.file(CONFIG).read_text()
     told = node.do("containerd_config_info")
     assert "hunter2" not in json.dumps(told)
 

@@ -14,7 +14,11 @@ from lockstep.ansible.spec import argument_spec, documentation
 ROOT = Path(__file__).parents[2]
 MODULES = sorted((ROOT / "library").glob("*.py"))
 ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
-MODULE_OF_ROLE = {"containerd": "containerd_config", "kubelet": "kubelet_config", "runtime_classes": "runtimeclass_manifests"}
+MODULE_OF_ROLE = {
+    "containerd": "containerd_config",
+    "kubelet": "kubelet_config",
+    "runtime_classes": "runtimeclass_manifests",
+}
 
 modules = pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
 roles = pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
@@ -60,7 +64,8 @@ def test_examples_are_tasks_with_arguments_that_the_spec_accepts(module: Path) -
 @modules
 @pytest.mark.parametrize("wrong", [{"no_such_option": 1}, {"timeout": "soon"}, {"prune": "perhaps"}], ids=str)
 def test_the_spec_refuses_what_is_not_documented(module: Path, wrong: dict[str, Any]) -> None:
-    required = {name: {"dict": {}}.get(spec["type"], "x") for name, spec in argument_spec(module).items() if spec.get("required")}
+    needed = {name: spec["type"] for name, spec in argument_spec(module).items() if spec.get("required")}
+    required: dict[str, Any] = {name: {} if kind == "dict" else "x" for name, kind in needed.items()}
     validator = ArgumentSpecValidator(argument_spec(module))
     assert validator.validate(required).error_messages == []
     assert validator.validate({**required, **wrong}).error_messages != []
@@ -103,6 +108,8 @@ def test_a_role_agrees_with_its_module_on_types_choices_and_defaults(role: Path)
 
 @roles
 def test_a_role_uses_every_variable_that_it_documents(role: Path) -> None:
-    text = "".join(path.read_text(encoding="utf-8") for folder in ("tasks", "defaults") for path in (role / folder).glob("*.yml"))
+    text = "".join(
+        path.read_text(encoding="utf-8") for folder in ("tasks", "defaults") for path in (role / folder).glob("*.yml")
+    )
     for name in load(role / "meta" / "argument_specs.yml")["argument_specs"]["main"]["options"]:
         assert text.replace(f"{name}:", "").count(name) >= 1, name

@@ -27,12 +27,18 @@ def test_the_folder_gets_what_the_renderer_gives(fleet: dict[str, Any], tmp_path
     shown = run(fleet, folder, check_mode=True)
     assert content(folder) == {}
     assert run(fleet, folder) == shown
-    assert content(folder) == render(plan_of(fleet)) == {Path(diff["after_header"]).name: diff["after"] for diff in shown["diff"]}
+    assert (
+        content(folder)
+        == render(plan_of(fleet))
+        == {Path(diff["after_header"]).name: diff["after"] for diff in shown["diff"]}
+    )
     again = run(fleet, folder)
     assert (again["changed"], again["written"], again["diff"]) == (False, [], [])
 
 
-def test_a_class_that_is_gone_goes_unless_told_otherwise_and_other_files_stay(fleet: dict[str, Any], tmp_path: Path) -> None:
+def test_a_class_that_is_gone_goes_unless_told_otherwise_and_other_files_stay(
+    fleet: dict[str, Any], tmp_path: Path
+) -> None:
     run(fleet, tmp_path)
     (tmp_path / "mine.yaml").write_text("kind: RuntimeClass\n")
     smaller = copy.deepcopy(fleet)

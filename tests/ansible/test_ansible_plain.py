@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from typing import Any
 
 import pytest
@@ -30,11 +30,11 @@ def test_values_that_ansible_loaded_become_exactly_the_plain_types() -> None:
     tagged = DataLoader().load(TEXT)
     assert type(tagged["words"][0]) is not str, "Ansible no longer tags values, and this module has lost its reason"
     plain = to_plain(tagged)
-    assert types(plain) == {dict, list, str, int, float, bool, type(None), datetime.date, datetime.datetime}
+    assert types(plain) == {dict, list, str, int, float, bool, type(None), dt.date, dt.datetime}
     assert plain == {
         "words": ["text", "1.30", 7, 31, 1.5, True, None],
-        "when": datetime.date(2026, 11, 29),
-        "at": datetime.datetime(2026, 11, 29, 10, 11, 12, tzinfo=tagged["at"].tzinfo),
+        "when": dt.date(2026, 11, 29),
+        "at": dt.datetime(2026, 11, 29, 10, 11, 12, tzinfo=tagged["at"].tzinfo),
         "nested": {"a": {"b": ["c"]}},
     }
     yaml.safe_dump(plain)

@@ -20,7 +20,7 @@ class JobAction(ActionBase):  # type: ignore[misc]  # ansible-core has no type i
     spec: dict[str, Any]
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return the task's result as plain data. A failure is a result too, so that what is known of it is returned."""
+        """Return the task's result as plain data. A failure is a result too: what is known of it is returned."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         _, arguments = self.validate_argument_spec(self.spec)
         try:

@@ -18,7 +18,15 @@ from lockstep.ansible.node import Step, apply, file_diff
 from lockstep.ansible.text import shown_toml
 from lockstep.catalog.containerd import UnknownSeries
 from lockstep.catalog.versions import VersionError
-from lockstep.containerd import ContainerdConfigError, Settings, SettingsError, inspect, merge, remove, settings_from_data
+from lockstep.containerd import (
+    ContainerdConfigError,
+    Settings,
+    SettingsError,
+    inspect,
+    merge,
+    remove,
+    settings_from_data,
+)
 from lockstep.node.operations import Program, check_program, restart_service, write_file
 from lockstep.node.session import Session
 
@@ -62,19 +70,18 @@ def _desired(node: ContainerdNode, settings: Settings, arguments: Mapping[str, A
 
 
 def _steps(node: ContainerdNode, after: bytes | None, arguments: Mapping[str, Any]) -> list[Step]:
-    """Return what has to be done; an earlier run that was interrupted is completed even if the file is right already."""
+    """Return what has to be done; a run that was interrupted is completed even if the file is right already."""
     changed = after != node.content
     if not changed and not node.pending and node.service.running:
         return []
     timeout = arguments["timeout"]
-    restart = Step(
-        f"restart service {node.service.name}", restart_service(node.service.name, timeout_seconds=timeout)
-    )
+    restart = Step(f"restart service {node.service.name}", restart_service(node.service.name, timeout_seconds=timeout))
     if after is None:
         return [restart]
     handlers = list(inspect(after).handlers)
     write = Step(
-        f"write {node.path}", write_file(node.path, after, replaces=node.content, backup=arguments["backup"] and changed)
+        f"write {node.path}",
+        write_file(node.path, after, replaces=node.content, backup=arguments["backup"] and changed),
     )
     # containerd reads the new file before the service that runs on the old one is stopped.
     parse = Step(
@@ -114,4 +121,3 @@ def _result(node: ContainerdNode, after: bytes | None, steps: list[Step]) -> dic
         "warnings": list(view.warnings) if view else [],
         "diff": [file_diff(node.path, shown_toml(node.content), shown_toml(after))] if steps else [],
     }
-

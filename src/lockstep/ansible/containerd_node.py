@@ -123,7 +123,7 @@ def version_arguments(content: bytes | None) -> list[str]:
 
 
 def address(content: bytes | None) -> str:
-    """Return the pipe that a containerd of this configuration listens on. `content` is valid TOML, or None for no file."""
+    """Return the pipe that a containerd of this configuration, valid TOML or None, listens on."""
     data = tomllib.loads((content or b"").decode("utf-8-sig"))
     plugin = data.get("plugins", {}).get(_SERVER_PLUGIN, {})
     for section in (plugin, data.get("grpc", {})):

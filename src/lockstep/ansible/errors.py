@@ -9,9 +9,9 @@ _LABEL_WIDTH = 10
 
 
 class TaskError(Exception):
-    """A task that cannot be done. `str()` is the text for people; `result` holds data that the task returns all the same.
+    """A task that cannot be done. `str()` is the text for people; `result` is data that the task returns all the same.
 
-    `facts` are shown below the message in their order, None and empty ones left out: `node`, `step`, `it said`, `file`, `do`.
+    `facts` are shown below the message in their order, None and empty ones left out: `node`, `step`, `it said`, `do`.
     """
 
     def __init__(

@@ -168,5 +168,7 @@ def _advice(error: NodeError) -> str:
     if not error.rolled_back:
         return "remove the cause, then run again: that settles what is left"
     if error.rejected:
-        return "see with --check --diff what would change, and correct what is named above; the rejected file is kept on the node"
+        return (
+            "correct what is named above; --check --diff shows what would change, the rejected file is kept on the node"
+        )
     return "remove the cause, then run again"

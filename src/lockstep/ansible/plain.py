@@ -1,13 +1,14 @@
-"""Plain values from Ansible's: since 2.19 its strings, numbers and containers are tagged subclasses that other libraries refuse."""
+"""Plain values from Ansible's: since 2.19 these are tagged subclasses of Python's types that other libraries refuse."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import date, datetime
 from typing import Any
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:  # noqa: PLR0911 - one return a type
     """Return the same value made of dict, list, str, int, float, bool, date, datetime and None only.
 
     A date stays one, so that whoever wanted text can refuse it. Raises TypeError for anything else.
@@ -27,7 +28,9 @@ def to_plain(value: Any) -> Any:
             return date.fromordinal(value.toordinal())
         case Mapping():
             return {to_plain(key): to_plain(item) for key, item in value.items()}
-        case Sequence() | Set() if not isinstance(value, bytes):
+        case Sequence() | AbstractSet() if not isinstance(value, bytes):
             return [to_plain(item) for item in value]
         case _:
-            raise TypeError(f"a value of type {type(value).__name__} is of no use here: expected text, numbers, true, false, lists and mappings")
+            raise TypeError(
+                f"a {type(value).__name__} is of no use here: expected text, a number, true, false, a list or mapping"
+            )

@@ -8,6 +8,11 @@ from typing import Any
 
 import yaml
 
+try:
+    from yaml import CSafeLoader as _Loader
+except ImportError:  # PyYAML built without libyaml reads the same, slower
+    from yaml import SafeLoader as _Loader  # type: ignore[assignment]  # the two loaders share no base class in typeshed
+
 # The keys of an option's documentation that mean the same in an argument spec.
 # Source: ansible-core lib/ansible/module_utils/common/arg_spec.py and the developer guide's "argument spec".
 _SHARED_KEYS = ("type", "elements", "required", "default", "choices", "aliases", "no_log")
@@ -33,8 +38,10 @@ def documentation(module: Path, name: str = "DOCUMENTATION") -> Any:
     Raises KeyError if the module has no such block.
     """
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
-            return yaml.safe_load(ast.literal_eval(node.value))
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name for target in node.targets
+        ):
+            return yaml.load(ast.literal_eval(node.value), Loader=_Loader)
     raise KeyError(f"{module} has no {name}")
 
 

@@ -10,7 +10,7 @@ MASK = "********"
 # Source: containerd docs/cri/registry.md (`auth`: username, password, auth, identitytoken).
 _TOML_SECRET = re.compile(
     r"""((?:["']?)\b(?:password|auth|identitytoken)\b["']?[ \t]*=[ \t]*)"""
-    r'''("{3}.*?"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')''',
+    r"""("{3}.*?"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')""",
     re.IGNORECASE | re.DOTALL,
 )
 # Headers that kubelet sends to fetch static pods; kubelet itself hides them when it logs its configuration.
