@@ -60,7 +60,6 @@ class Kubelet:
             raise KubeletError(f"unknown priority class {priority}")
         if flags.get("windows-service", "false").lower() not in ("true", "1", "t"):
             raise KubeletError("without --windows-service kubelet does not speak to the service manager")
-        _bootstrap(machine, flags)
         containerd = self._connect(machine, values["containerRuntimeEndpoint"])
         name = flags.get("hostname-override") or machine.facts.name.lower()
         now = machine.clock.text()
@@ -105,19 +104,6 @@ class Kubelet:
         gates = values.get("featureGates", {})
         on = gates.get("RecursiveReadOnlyMounts", self._minor.number >= _HANDLERS_REPORTED)
         return runtime_handlers(containerd) if on else None
-
-
-def _bootstrap(machine: Machine, flags: Mapping[str, str]) -> None:
-    """Get a client certificate at the first start, and write the kubeconfig that names it.
-
-    Source: kubernetes v1.36.1 cmd/kubelet/app/server.go (buildKubeletClientConfig, before PreInitRuntimeService);
-    pkg/kubelet/certificate/bootstrap/bootstrap.go (LoadClientConfig).
-    """
-    path = flags.get("kubeconfig")
-    if not path or not flags.get("bootstrap-kubeconfig") or machine.disk.exists(path):
-        return
-    machine.disk.make_folder(path.replace("/", "\\").rpartition("\\")[0])
-    machine.disk.write(path, b"apiVersion: v1\nkind: Config\ncurrent-context: default-context\n")
 
 
 def _read(machine: Machine, path: str) -> bytes:
