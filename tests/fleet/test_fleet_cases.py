@@ -48,14 +48,18 @@ def test_finds_exactly_what_is_wrong(case: Path, tmp_path: Path) -> None:
 
     loaded = check(file)
 
-    # What derivation warns of is its own tests' matter; its errors would be false alarms here unless the case names them.
-    found = [f for f in loaded.findings if not f.rule.startswith(DERIVED) or f.severity is Severity.ERROR or f.rule in rules]
+    # What derivation warns of is its own tests' matter; its errors are false alarms unless the case names them.
+    found = [
+        f for f in loaded.findings if not f.rule.startswith(DERIVED) or f.severity is Severity.ERROR or f.rule in rules
+    ]
     assert sorted((f.severity, f.rule, place_of(f)) for f in found) == sorted(item[:3] for item in expected)
     for item in expected:
         said = [said_by(f) for f in found if (f.rule, place_of(f)) == (item.rule, item.place)]
         assert any(all(word in text for word in item.words) for text in said), (item, said)
     assert (loaded.fleet is None) == (loaded.plan is None) == any(item.severity == "error" for item in expected)
-    assert loaded.findings == tuple(sorted(loaded.findings, key=lambda f: (f.place.line, f.place.column) if f.place else (0, 0)))
+    assert loaded.findings == tuple(
+        sorted(loaded.findings, key=lambda f: (f.place.line, f.place.column) if f.place else (0, 0))
+    )
     for finding in loaded.findings:
         assert finding.place is None or finding.place.file == str(file)
         assert not re.search(r"\n|object at 0x|Traceback", said_by(finding))

@@ -54,8 +54,13 @@ def test_hosts_see_what_ansible_says_they_see(case: Path) -> None:
         return
     static = read_static(source, str(source))
     assert static.groups == through_ansible.groups
-    for ours, theirs in ((static.seen, through_ansible.seen), (static.idle if not static.seen else {}, through_ansible.idle)):
-        assert {name: found.data for name, found in ours.items()} == {name: found.data for name, found in theirs.items()}
+    for ours, theirs in (
+        (static.seen, through_ansible.seen),
+        (static.idle if not static.seen else {}, through_ansible.idle),
+    ):
+        assert {name: found.data for name, found in ours.items()} == {
+            name: found.data for name, found in theirs.items()
+        }
         for name, found in ours.items():
             if found.data is None:  # Ansible gives no value its place, where there is none
                 continue
@@ -73,9 +78,15 @@ def test_both_ways_are_taken() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("ANSIBLE_HASH_BEHAVIOUR", "merge"), ("ANSIBLE_INVENTORY_ENABLED", "ini"), ("ANSIBLE_PRECEDENCE", "all_inventory")],
+    [
+        ("ANSIBLE_HASH_BEHAVIOUR", "merge"),
+        ("ANSIBLE_INVENTORY_ENABLED", "ini"),
+        ("ANSIBLE_PRECEDENCE", "all_inventory"),
+    ],
 )
-def test_settings_in_the_environment_leave_it_to_ansible(name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_in_the_environment_leave_it_to_ansible(
+    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert not ansible_decides(tmp_path)
     monkeypatch.setenv(name, value)
     assert ansible_decides(tmp_path)

@@ -12,12 +12,14 @@ from lockstep.report.findings import WIDTH, render, render_all, report, wants_co
 FILE = "group_vars/windows.yml"
 
 
-def finding(line: int, column: int, length: int = 1, *, message: str = "it is wrong", hint: str | None = None) -> Finding:
+def finding(
+    line: int, column: int, length: int = 1, *, message: str = "it is wrong", hint: str | None = None
+) -> Finding:
     return Finding("LW104", Severity.ERROR, (), message, hint, "put it right", Place(FILE, line, column, length))
 
 
-def shown(text: str, **kwargs: int) -> list[str]:
-    return render(finding(**kwargs), {FILE: text}).splitlines()
+def shown(text: str, *, line: int, column: int, length: int = 1) -> list[str]:
+    return render(finding(line, column, length), {FILE: text}).splitlines()
 
 
 def test_shows_the_line_before_a_caret_and_what_to_do() -> None:
@@ -82,10 +84,16 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -
 
 def test_findings_come_in_the_order_of_the_file() -> None:
     text = render_all([finding(3, 1), finding(1, 9), finding(1, 2)], {FILE: "a\nb\nc"}, stream=StringIO())
-    assert [line.split(":")[1:3] for line in text.splitlines() if line.startswith(FILE)] == [["1", "2"], ["1", "9"], ["3", "1"]]
+    assert [line.split(":")[1:3] for line in text.splitlines() if line.startswith(FILE)] == [
+        ["1", "2"],
+        ["1", "9"],
+        ["3", "1"],
+    ]
 
 
 def test_the_last_line_sums_up(tmp_path: Path) -> None:
     file = tmp_path / "fleet.yml"
-    file.write_text("kubernetes: 1.30\ncontainerd: 2.3.4\npools: {a: {host: ltsc2022}, b: {hots: x}}\n", encoding="utf-8")
+    file.write_text(
+        "kubernetes: 1.30\ncontainerd: 2.3.4\npools: {a: {host: ltsc2022}, b: {hots: x}}\n", encoding="utf-8"
+    )
     assert report(check(file), stream=StringIO()).endswith("\n3 errors, 0 warnings in 1 file (2 pools, 0 classes)\n")

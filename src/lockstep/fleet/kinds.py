@@ -181,12 +181,12 @@ def _build_schema() -> Mapping[str, Any]:
 def _version(value: Any, raw: Raw) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         shown = written(value, raw)
-        as_read = f" {value}" if shown != str(value) else ""
-        hint = f'write the full version in quotes, such as "{shown}.0"' if _DECIMAL.fullmatch(shown) else None
+        number = f"the number {value}" if shown != str(value) else "a number"
+        example = f"{shown}.0" if raw and _DECIMAL.fullmatch(shown) else "1.36.1"
         raise Refused(
             refusal.NEEDS_QUOTES,
-            f"{shown} without quotes is the number{as_read}, not a version",
-            hint or 'write the full version in quotes, such as "1.36.1"',
+            f"{shown} without quotes is {number}, not a version",
+            f'write the full version in quotes, such as "{example}"',
         )
     content = text(value, raw, "a version")
     try:

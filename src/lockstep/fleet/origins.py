@@ -62,8 +62,8 @@ class Origins:
 
     def raw(self, path: Path) -> str | None:
         """Return an unquoted scalar's text as written, None for everything else and for what a template made."""
-        locator, below, _ = self._nearest(path[:-1]) if path else (None, (), None)
-        raw = locator.raw((*below, path[-1])) if locator else None
+        locator, below, _ = self._nearest(path)
+        raw = locator.raw(below) if locator else None
         return None if raw and ("{{" in raw or "{%" in raw) else raw
 
     def raw_key(self, path: Path) -> str | None:
@@ -92,10 +92,13 @@ class Origins:
         """Return the place that an Ansible error names, else where the description starts."""
         cause: BaseException | None = error
         while cause is not None:
-            origin = _origin(getattr(cause, "obj", None))
+            named = getattr(cause, "obj", None)
+            origin = named if getattr(named, "line_num", None) else _origin(named)
             if origin and origin.path and origin.line_num:
-                return Place(self._shown(origin.path), origin.line_num, origin.col_num or 1)
-            cause = cause.__cause__
+                found = self._at(origin)
+                place = NodeLocator(*found).value(()) if found else None
+                return place or Place(self._shown(origin.path), origin.line_num, origin.col_num or 1)
+            cause = cause.__cause__ or cause.__context__
         return self.key(())
 
     def _nearest(self, path: Path, top: Any = None) -> tuple[NodeLocator | None, Path, Place | None]:
@@ -132,7 +135,9 @@ class Origins:
 
     def _found(self, value: Any) -> tuple[Document, Path] | None:
         """Return the document and the path in it that a value's tag names."""
-        origin = _origin(value)
+        return self._at(_origin(value))
+
+    def _at(self, origin: Any) -> tuple[Document, Path] | None:
         document = self._documents(origin.path) if origin and origin.path else None
         if document is None or document.root is None or not origin.line_num:
             return None

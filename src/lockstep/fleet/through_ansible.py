@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lockstep.finding import Finding, Severity
+from lockstep.finding import Finding, Place, Severity
 from lockstep.fleet import source
 from lockstep.fleet.document import Document, shortened
 from lockstep.fleet.inventory import Description, Inventory
@@ -24,18 +24,24 @@ UNREADABLE_INVENTORY = "LW024"
 UNREADABLE_TEMPLATE = "LW025"
 
 _LONGEST = 400
+_FAILED = re.compile(
+    r"Failed to parse inventory with '(?P<plugin>[\w.]+)' plugin: (?P<reason>.*?)(?: Failed to parse| <<<|$)"
+)
+_UNREAD = re.compile(r"Unable to parse (?P<source>/.*?) as an inventory source")
 
 
 def read_with_ansible(path: Path, shown: str, vault_password_file: Path | None = None) -> Inventory:
     """Return the inventory in a file or folder as Ansible sees it; what Ansible cannot read is a finding."""
-    said = io.StringIO()
+    said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace", write_through=True)
     files = Files(path, shown)
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
             inventory = _read(path, files, vault_password_file)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - plugins, templates and scripts of all kinds run in there
-        return Inventory(findings=(_refused(error, files),))
-    warnings = tuple(_warnings(said.getvalue(), files))
+        finding = _refused(error, files)
+        return Inventory(findings=(finding,), documents=files.named_by(finding))
+    said.seek(0)
+    warnings = tuple(_warnings(said.read(), files))
     if not inventory.groups:
         return Inventory(
             findings=warnings or (_finding(UNREADABLE_INVENTORY, f"Ansible reads no inventory in {shown}"),)
@@ -64,6 +70,11 @@ class Files:
             self._documents[path] = source.read(Path(path), self.shown(path))
         document = self._documents[path]
         return None if document.root is None or document.text.startswith("$ANSIBLE_VAULT") else document
+
+    def named_by(self, finding: Finding) -> tuple[Document, ...]:
+        """Return the document that a finding is in, if it may be shown."""
+        paths = [path for path in self._documents if finding.place and self.shown(path) == finding.place.file]
+        return tuple(filter(None, map(self.document, paths)))
 
     def in_text(self, text: str) -> str:
         """Return a message with the names that the user knows instead of absolute ones."""
@@ -195,11 +206,21 @@ def _message(error: BaseException, files: Files) -> str:
 
 
 def _warnings(said: str, files: Files) -> Iterator[Finding]:
-    """Yield a finding for each part of the inventory that Ansible could not parse and left out."""
-    for match in re.finditer(r"Unable to parse (\S.*?) as an inventory source", " ".join(said.split())):
-        yield _finding(
-            UNREADABLE_INVENTORY, f"Ansible cannot read {files.in_text(match[1] + '/').rstrip('/')} as an inventory"
-        )
+    """Yield a finding for each part of the inventory that Ansible could not parse and left out, with its reason."""
+    reasons: dict[str, str] = {}
+    for warning in said.split("[WARNING]: "):
+        words = " ".join(warning.split())
+        if failed := _FAILED.match(words):
+            reasons[failed["plugin"]] = failed["reason"].removeprefix("Failed to parse inventory: ")
+        elif unread := _UNREAD.match(words):
+            name = files.shown(unread["source"])
+            order = ("script", "auto", "yaml", "ini") if name.endswith((".yml", ".yaml")) else ("script", "ini", "toml")
+            reason = next((reasons[plugin] for plugin in order if plugin in reasons), "no plugin wants it")
+            message = (
+                f"Ansible cannot read {name} as an inventory: {shortened(files.in_text(reason), _LONGEST).rstrip('.')}"
+            )
+            yield Finding(UNREADABLE_INVENTORY, Severity.ERROR, (), message, place=Place(name, 1, 1))
+            reasons = {}
 
 
 def _finding(rule: str, message: str) -> Finding:

@@ -21,14 +21,15 @@ _COLOURS = {Severity.ERROR: _RED, Severity.WARNING: _YELLOW}
 
 def report(loaded: Loaded, *, stream: TextIO) -> str:
     """Return everything that is wrong with a description, as text for `stream`, and a line that sums it up."""
-    blocks = [render(finding, loaded.sources, colour=wants_colour(stream)) for finding in loaded.findings]
-    return "\n".join([*blocks, summary(loaded)])
+    findings = render_all(loaded.findings, loaded.sources, stream=stream)
+    return "\n".join(filter(None, [findings, summary(loaded)]))
 
 
 def render_all(findings: Sequence[Finding], sources: Mapping[str, str], *, stream: TextIO) -> str:
     """Return findings as text for `stream`, ordered by file, line, column and rule."""
     colour = wants_colour(stream)
-    return "\n".join(render(finding, sources, colour=colour) for finding in sorted(findings, key=order))
+    lines = {file: text.split("\n") for file, text in sources.items()}
+    return "\n".join(_render(finding, lines, colour=colour) for finding in sorted(findings, key=order))
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -50,6 +51,10 @@ def summary(loaded: Loaded) -> str:
 
 def render(finding: Finding, sources: Mapping[str, str], *, colour: bool = False) -> str:
     """Return one finding as text: a headline, the lines around its place, hint and fix."""
+    return _render(finding, {file: text.split("\n") for file, text in sources.items()}, colour=colour)
+
+
+def _render(finding: Finding, sources: Mapping[str, list[str]], *, colour: bool) -> str:
     paint = partial(_paint, on=colour)
     weight = paint(finding.severity.value, _COLOURS[finding.severity])
     first, *rest = _wrapped(f"{_head(finding)}{finding.severity.value} {finding.rule} {_printable(finding.message)}")
@@ -60,7 +65,7 @@ def render(finding: Finding, sources: Mapping[str, str], *, colour: bool = False
     gutter = _GUTTER
     if finding.place and source is not None:
         gutter = max(_GUTTER, len(str(finding.place.line)))
-        shown, caret, column = _excerpt(source.split("\n"), finding.place, gutter)
+        shown, caret, column = _excerpt(source, finding.place, gutter)
         beside = hint if hint and column + len(caret) + 1 + len(hint) <= WIDTH else None
         marked = f"{' ' * gutter} | {' ' * (column - gutter - 3)}{paint(caret, _COLOURS[finding.severity])}"
         lines += [*shown, f"{marked} {beside}" if beside else marked]
@@ -77,16 +82,26 @@ def _excerpt(lines: list[str], place: Place, gutter: int) -> tuple[list[str], st
     line = lines[place.line - 1].rstrip("\r") if place.line <= len(lines) else ""
     start = min(place.column - 1, len(line))
     length = max(1, min(place.length, len(line) - start))
-    cut = max(0, start - (room - min(length, room - _CONTEXT) - _CONTEXT)) if _columns(line) > room else 0
+    long = len(line) > room or _columns(line) > room
+    cut = _back(line, start, room - min(length, room - _CONTEXT) - _CONTEXT) if long else 0
     before = "…" if cut else ""
     shown = []
     for number in (place.line - 1, place.line):
         text = lines[number - 1].rstrip("\r") if 1 <= number <= len(lines) else ""
-        if number == place.line or text[cut:].strip():
-            shown.append(f"{number:>{gutter}} | {_cut(before + _printable(text[cut:]), room)}".rstrip())
-    indent = _columns(before + _printable(line[cut:start]))
-    caret = "^" * max(1, min(_columns(_printable(line[start : start + length])), room - indent))
+        part = text[cut : cut + 2 * room]
+        if number == place.line or part.strip():
+            shown.append(f"{number:>{gutter}} | {_cut(before + _printable(part), room)}".rstrip())
+    indent = _columns(before + line[cut:start])
+    caret = "^" * max(1, min(_columns(line[start : start + min(length, room)]), room - indent))
     return shown, caret, gutter + 3 + indent
+
+
+def _back(line: str, start: int, room: int) -> int:
+    """Return where to begin, so that the text before `start` fits."""
+    while start > 0 and room > 0:
+        start -= 1
+        room -= _columns(line[start])
+    return start
 
 
 def _cut(text: str, room: int) -> str:
@@ -94,7 +109,7 @@ def _cut(text: str, room: int) -> str:
     if _columns(text) <= room:
         return text
     while _columns(text) > room - 1:
-        text = text[: -max(1, (_columns(text) - room) // 2)]
+        text = text[:-1]
     return f"{text}…"
 
 
