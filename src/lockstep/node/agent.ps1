@@ -140,6 +140,20 @@ function Move-Over([string]$Source, [string]$Target, [string]$Backup) {
     else { Invoke-Patiently { [IO.File]::Move($Source, $Target) } }
 }
 
+# The two renames of Replace are not one step where power fails between them: then the new file waits beside no file, and the
+# former content has its other name already. Returns that name; $null when nothing of the kind happened.
+function Get-HalfExchanged([string]$Path) {
+    if ([IO.File]::Exists($Path) -or -not [IO.File]::Exists("$Path.lockstep-new")) { return $null }
+    foreach ($aside in "$Path.lockstep-mid", "$Path.lockstep-old") { if ([IO.File]::Exists($aside)) { return $aside } }
+    return $null
+}
+
+# Take such an exchange back.
+function Restore-HalfExchanged([string]$Path) {
+    $aside = Get-HalfExchanged $Path
+    if ($aside) { Invoke-Patiently { [IO.File]::Move($aside, $Path) } }
+}
+
 # Keep a file as `<path>.<UTC time>.bak`, and return that name.
 function Save-Backup([string]$Source, [string]$Path, [string]$Time) {
     $format = 'yyyyMMddTHHmmssZ'
@@ -374,7 +388,10 @@ function Read-System {
 function Read-File($Operation) {
     $limit = 10MB
     if ($Operation.ContainsKey('max_bytes')) { $limit = $Operation['max_bytes'] }
-    $bytes = Read-Bytes $Operation['path'] $limit
+    $path = $Operation['path']
+    $aside = Get-HalfExchanged $path
+    if ($aside) { $path = $aside }
+    $bytes = Read-Bytes $path $limit
     if ($null -eq $bytes) { return @{ exists = $false } }
     return @{ exists = $true; size = $bytes.Length; sha256 = Get-Sha256 $bytes; content = [Convert]::ToBase64String($bytes) }
 }
@@ -434,6 +451,7 @@ function Assert-JournalFolder {
 function Get-Owner([string]$Path) { return (Get-Acl -LiteralPath $Path).GetOwner([Security.Principal.SecurityIdentifier]).Value }
 
 function Read-Journal([string]$Path) {
+    Restore-HalfExchanged $Path
     $bytes = Read-Bytes $Path
     if ($null -eq $bytes) { return $null }
     try {
@@ -645,7 +663,10 @@ function Start-Transaction([string]$Path, $Operations) {
         $journal = $null
     }
     if (-not $journal) { $journal = @{ steps = (New-Object Collections.ArrayList) } }
-    foreach ($step in $journal.steps) { $step.touched = $true }
+    foreach ($step in $journal.steps) {
+        $step.touched = $true
+        if ($step.kind -eq 'file') { Restore-HalfExchanged $step.name }
+    }
     $journal.phase = 'applying'
     $journal.time = Get-Time
     foreach ($operation in $Operations) {

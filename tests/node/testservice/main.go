@@ -1,0 +1,102 @@
+// testservice is a Windows program for the agent's cases: a service that behaves as a file tells it to, a program with a
+// few plain answers, and the means to prepare and look at services without the agent.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+const usage = `testservice service NAME CONFIG   run as the service NAME, as the first line of CONFIG says:
+                                    run | die SECONDS CODE | crash SECONDS CODE | refuse CODE | hang | deaf
+testservice hold PATH              keep PATH open, shared with nobody, until standard input ends
+testservice arguments ...          print the arguments as a JSON list
+testservice show PATH              print a file
+testservice fill COUNT             print COUNT letters
+testservice fail CODE TEXT         print TEXT on standard error, end with CODE
+testservice sleep SECONDS          wait
+testservice prepare                make and start the services of a JSON list on standard input
+testservice states NAME ...        print state and command line of services as JSON
+testservice forget NAME ...        stop and delete services
+`
+
+func main() {
+	if len(os.Args) < 2 {
+		fatal(usage)
+	}
+	arguments := os.Args[2:]
+	switch os.Args[1] {
+	case "service":
+		serve(arguments[0], arguments[1])
+	case "hold":
+		hold(arguments[0])
+	case "arguments":
+		printJSON(arguments)
+	case "show":
+		text, err := os.ReadFile(arguments[0])
+		check(err)
+		os.Stdout.Write(text)
+	case "fill":
+		os.Stdout.WriteString(strings.Repeat("x", number(arguments[0])))
+	case "fail":
+		fmt.Fprintln(os.Stderr, arguments[1])
+		os.Exit(number(arguments[0]))
+	case "sleep":
+		time.Sleep(seconds(arguments[0]))
+	case "prepare":
+		prepare()
+	case "states":
+		states(arguments)
+	case "forget":
+		forget(arguments)
+	default:
+		fatal(usage)
+	}
+}
+
+// hold opens a file as a program does that wants nobody else to touch it.
+func hold(path string) {
+	name, err := windows.UTF16PtrFromString(path)
+	check(err)
+	handle, err := windows.CreateFile(name, windows.GENERIC_READ, 0, nil, windows.OPEN_EXISTING, 0, 0)
+	check(err)
+	defer windows.CloseHandle(handle)
+	fmt.Println("held")
+	buffer := make([]byte, 1)
+	os.Stdin.Read(buffer)
+}
+
+func printJSON(value any) {
+	text, err := json.Marshal(value)
+	check(err)
+	fmt.Println(string(text))
+}
+
+func number(text string) int {
+	value, err := strconv.Atoi(text)
+	check(err)
+	return value
+}
+
+func seconds(text string) time.Duration {
+	value, err := strconv.ParseFloat(text, 64)
+	check(err)
+	return time.Duration(value * float64(time.Second))
+}
+
+func check(err error) {
+	if err != nil {
+		fatal(err.Error())
+	}
+}
+
+func fatal(text string) {
+	fmt.Fprintln(os.Stderr, text)
+	os.Exit(2)
+}
