@@ -140,10 +140,12 @@ function Move-Over([string]$Source, [string]$Target, [string]$Backup) {
     else { Invoke-Patiently { [IO.File]::Move($Source, $Target) } }
 }
 
-# The two renames of Replace are not one step where power fails between them: then the new file waits beside no file, and the
-# former content has its other name already. Returns that name; $null when nothing of the kind happened.
+# The two renames of Replace are not one step where power fails between them: then the new file waits beside no file (or, on the way
+# back, the rejected one has its name already), and the former content has another. Returns that name; $null when nothing of the
+# kind happened.
 function Get-HalfExchanged([string]$Path) {
-    if ([IO.File]::Exists($Path) -or -not [IO.File]::Exists("$Path.lockstep-new")) { return $null }
+    $halfway = [IO.File]::Exists("$Path.lockstep-new") -or [IO.File]::Exists("$Path.rejected")
+    if ([IO.File]::Exists($Path) -or -not $halfway) { return $null }
     foreach ($aside in "$Path.lockstep-mid", "$Path.lockstep-old") { if ([IO.File]::Exists($aside)) { return $aside } }
     return $null
 }
