@@ -16,14 +16,12 @@ from typing import Any
 import pytest
 import requests
 from winrm.exceptions import InvalidCredentialsError, WinRMOperationTimeoutError, WinRMTransportError, WSManFaultError
-from winrm.protocol import Protocol, xmltodict
+from winrm.protocol import Protocol
 
 from lockstep.node.operations import read_file, read_service, read_system
 from lockstep.node.session import Completed, Session
 from lockstep.node.wire import command_line, standard_input
 from lockstep.sim import DEFAULT_PASSWORD, NodeSpec, SimulatedNodes
-
-unparse = xmltodict.unparse
 
 TRANSPORTS = ("basic", "ntlm")
 PIECE = 200_000
@@ -174,13 +172,16 @@ def test_input_after_its_end(nodes: SimulatedNodes) -> None:
 
 
 def test_psrp_is_refused_in_words(nodes: SimulatedNodes) -> None:
-    client = connect(nodes)
-    header = client.build_wsman_header(
-        "http://schemas.xmlsoap.org/ws/2004/09/transfer/Create",
-        "http://schemas.microsoft.com/powershell/Microsoft.PowerShell",
+    envelope = (
+        '<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope" '
+        'xmlns:a="http://schemas.xmlsoap.org/ws/2004/08/addressing" '
+        'xmlns:w="http://schemas.dmtf.org/wbem/wsman/1/wsman.xsd"><s:Header>'
+        "<a:Action>http://schemas.xmlsoap.org/ws/2004/09/transfer/Create</a:Action>"
+        "<w:ResourceURI>http://schemas.microsoft.com/powershell/Microsoft.PowerShell</w:ResourceURI>"
+        "</s:Header><s:Body/></s:Envelope>"
     )
     with pytest.raises(WSManFaultError, match="connection winrm"):
-        client.send_message(unparse({"env:Envelope": {**header, "env:Body": {}}}))
+        connect(nodes).send_message(envelope)
 
 
 @pytest.mark.parametrize("body", [b"no XML", b"<a/>", b"<!DOCTYPE a><a/>", b"\x00"])

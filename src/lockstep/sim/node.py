@@ -106,7 +106,7 @@ class EmulatedEngine:
         with self._lock:
             self._back_at = None
             self._boot += 1
-            self.steps.begin()
+            self.steps.disarm()
             self.services.boot()
 
     def execute_request(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,9 +117,10 @@ class EmulatedEngine:
         with self._lock:
             if self.boot is None:
                 raise PowerLost("the node has no power")
-            applies = request.get("mode") == "apply"
-            fault = self.faults.power() if applies else None
-            self.steps.begin(fault["step"] if fault else None)
+            fault = None
+            if request.get("mode") == "apply":
+                fault = self.faults.power()
+                self.steps.begin(fault["step"] if fault else None)
             try:
                 return self._agent.answer(request)
             except PowerLost:

@@ -6,7 +6,7 @@ from lockstep.sim.engine import PowerLost
 
 
 class Steps:
-    """Counts what a request does to the node, and cuts the power before an armed step."""
+    """Counts what an apply does to the node, and cuts the power before an armed step; `labels` are the last apply's."""
 
     def __init__(self) -> None:
         self.labels: list[str] = []
@@ -19,6 +19,10 @@ class Steps:
         """
         self.labels = []
         self._armed = power_lost_at
+
+    def disarm(self) -> None:
+        """Let no step cut the power any more."""
+        self._armed = None
 
     def __call__(self, label: str) -> None:
         """Count the step that comes next; raises PowerLost where it is the armed one."""

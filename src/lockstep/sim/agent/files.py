@@ -78,19 +78,21 @@ class Files:
         self.move(source, backup)
         return backup
 
-    def settle_exchange(self, path: str, aside: str) -> None:
-        """Finish what ReplaceFile was in the middle of.
-
-        The former file has its other name, the new one has not come yet.
-        """
-        if not self.disk.exists(path) and self.disk.exists(path + aside) and self.disk.exists(path + NEW):
-            self.move(path + aside, path)
-
     def half_exchanged(self, path: str) -> str | None:
-        """Return where a file's content is while an interrupted exchange has left none under its own name."""
-        if not self.disk.exists(path) and self.disk.exists(path + OLD) and self.disk.exists(path + NEW):
-            return path + OLD
-        return None
+        """Return where a file's content is while an exchange that power interrupted has left none under its own name.
+
+        The new file waits beside it, or the rejected one has its name already; the former content still has another.
+        """
+        exists = self.disk.exists
+        if exists(path) or not (exists(path + NEW) or exists(path + REJECTED)):
+            return None
+        return next((path + ending for ending in (MIDDLE, OLD) if exists(path + ending)), None)
+
+    def take_back_exchange(self, path: str) -> None:
+        """Give such a file its own name again."""
+        aside = self.half_exchanged(path)
+        if aside is not None:
+            self.move(aside, path)
 
     def _patiently(self, action: Callable[[], _Result]) -> _Result:
         """Try again for a second while a virus scanner may hold the file."""

@@ -68,7 +68,7 @@ def pending(files: Files, name: str) -> bool:
 
 def read_journal(files: Files, path: str) -> Journal | None:
     """Return the journal that an interrupted apply left; raises OperationError where it cannot be understood."""
-    files.settle_exchange(path, MIDDLE)
+    files.take_back_exchange(path)
     data = files.read(path)
     if data is None:
         return None

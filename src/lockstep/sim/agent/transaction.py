@@ -70,7 +70,7 @@ class Transaction:
         journal.phase, journal.time = "applying", self.files.time()
         for step in journal.steps:
             if step.kind == "file":
-                self.files.settle_exchange(step.name, OLD)
+                self.files.take_back_exchange(step.name)
         for operation in operations:
             new = self._former(operation)
             known = journal.find(new.kind, new.name) if new is not None else None

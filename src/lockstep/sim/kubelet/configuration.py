@@ -208,6 +208,8 @@ def _everywhere(values: Mapping[str, Any]) -> Iterator[str]:
             f"invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) {low} must be less than "
             f"imageGCHighThresholdPercent (--image-gc-high-threshold) {high}"
         )
+    if not values["containerRuntimeEndpoint"]:
+        yield "invalid configuration: the containerRuntimeEndpoint was not specified or empty"
     if values["containerLogMaxFiles"] <= 1:
         yield "invalid configuration: containerLogMaxFiles must be greater than 1"
     if values.get("enableSystemLogQuery") and not values.get("enableSystemLogHandler"):
