@@ -101,8 +101,9 @@ def test_accepts_every_single_value_that_the_validator_accepts(name: str, data: 
 
 KNOWN: list[Any] = [
     "ltsc2022", " LTSC2022", "20h2", "1809", 1809, 20348, "10.0.20348.2582", 10.0, True, None, "1.36.1",
-    "v2.3.4-beta.0", "1.36.1+rke2r1", "process", "NoSchedule", "2Gi", "100m", "+1", ".5", "1e3", "1.", 0.5, 1, 0, 2**31, "", "a",
-    "a.b/c", "example.com/GPU_1", "x" * 63, "x" * 64, "x" * 253, "registry.k8s.io/pause:3.10.2", "a/b@sha256:" + "0" * 64,
+    "v2.3.4-beta.0", "1.36.1+rke2r1", "process", "NoSchedule", "2Gi", "100m", "+1", ".5", "1e3", "1.", 0.5, 1,
+    0, 2**31, "", "a", "a.b/c", "example.com/GPU_1", "x" * 63, "x" * 64, "x" * 253,
+    "registry.k8s.io/pause:3.10.2", "a/b@sha256:" + "0" * 64,
 ]  # fmt: skip
 
 

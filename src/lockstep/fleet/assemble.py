@@ -18,7 +18,8 @@ from lockstep.k8s.taints import Taint, Toleration
 DEFAULT_TAINT = Taint("os", "windows", "NoSchedule")
 """Source: Kubernetes documentation, "Guide for Running Windows Containers in Kubernetes"."""
 
-_SUGGESTIONS = 50
+_COMPARISONS = 20_000
+"""How many names are compared at most to suggest pools, so that a large fleet with many errors is told in time."""
 _OWN = 2
 """Length of the path of one pool or class."""
 
@@ -64,20 +65,22 @@ def _settled(pool: Mapping[str, Any], described: Mapping[str, Any], fleet: Mappi
 
 
 def _unknown_pools(classes: Iterable[RuntimeClass], known: set[Any], locator: Locator) -> Iterator[Finding]:
-    suggestions = _SUGGESTIONS
+    left = _COMPARISONS
+    expected = ""
     for described in classes:
         for index, name in enumerate(described.pools or ()):
             if name in known:
                 continue
-            near = nearest(name, map(str, known)) if suggestions > 0 else None
-            suggestions -= 1
+            near = nearest(name, map(str, known)) if left > 0 else None
+            left -= len(known)
+            expected = expected or f"expected one of {_listed(known)}"
             path: DataPath = ("runtime_classes", described.name, "pools", index)
             yield Finding(
                 refusal.UNKNOWN_POOL,
                 Severity.ERROR,
                 path,
                 f"there is no pool '{name}'",
-                f"did you mean '{near}'?" if near else f"expected one of {_listed(known)}",
+                f"did you mean '{near}'?" if near else expected,
                 place=locator.value(path),
             )
 

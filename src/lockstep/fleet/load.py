@@ -82,8 +82,7 @@ def _without_collection() -> Iterator[None]:
 
 def check(path: Path | str, *, vault_password_file: Path | None = None) -> Loaded:
     """Return the description in an inventory or a bare file with its plan, or with everything that is wrong with it."""
-    with _without_collection():
-        return derived(load_fleet(path, vault_password_file=vault_password_file))
+    return derived(load_fleet(path, vault_password_file=vault_password_file))
 
 
 def check_data(data: Any) -> Loaded:
@@ -91,6 +90,7 @@ def check_data(data: Any) -> Loaded:
     return derived(_loaded(Description(data, Nowhere()), Inventory(), []))
 
 
+@_without_collection()
 def derived(loaded: Loaded) -> Loaded:
     """Return a loaded description with its plan and what derivation finds."""
     if loaded.certain is None:
@@ -101,6 +101,7 @@ def derived(loaded: Loaded) -> Loaded:
     return replace(loaded, plan=derivation.plan if loaded.fleet else None).adding(list(derivation.findings))
 
 
+@_without_collection()
 def load_fleet(path: Path | str, *, vault_password_file: Path | None = None) -> Loaded:
     """Return the description in an inventory (a file or folder) or in a bare YAML file, validated but not derived.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from functools import lru_cache
 
 _CLOSE_ENOUGH = 0.6
 _CANDIDATES = 5
@@ -12,6 +13,11 @@ _TOO_LONG = 100
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that is spelt nearest to `word`, in any letter case, or None where none is near."""
+    return _nearest(word, tuple(known))
+
+
+@lru_cache(maxsize=256)
+def _nearest(word: str, known: tuple[str, ...]) -> str | None:
     by_lower = {candidate.lower(): candidate for candidate in known}
     lowered = word.lower()
     if lowered in by_lower:
