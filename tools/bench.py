@@ -28,7 +28,7 @@ def fleet(size: int) -> str:
     lines += ["  runtime_classes:"]
     for n in range(size):
         pools = f", pools: [pool-{n}]" if n % 3 == 0 else ""
-        isolation = "process" if n % 4 < 2 else "hyperv, overhead: {memory: 512Mi}"
+        isolation = "process" if n // 2 % 2 else "hyperv, overhead: {memory: 512Mi}"
         lines.append(f"    class-{n}: {{isolation: {isolation}, guest: {BUILDS[n % 2]}{pools}}}")
     return "\n".join(lines) + "\n"
 
