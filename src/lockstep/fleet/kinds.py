@@ -77,7 +77,7 @@ def needs_quotes(value: Any, raw: Raw) -> Refused:
     """Return the refusal of a truth value, number or date where text is needed."""
     shown = written(value, raw)
     if raw is None:
-        hint = "make it text: in a template, end the expression with | string"
+        hint = "write it in quotes; a template becomes text with | string"
         return Refused(refusal.NEEDS_QUOTES, f"{shown} is {sort_of(value)}, not text", hint)
     as_read = "" if shown.lower() == str(value).lower() or isinstance(value, date) else f"{str(value).lower()}, "
     return Refused(
