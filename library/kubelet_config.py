@@ -47,7 +47,7 @@ options:
     description:
       - Flags that have no field in KubeletConfiguration, by name without the dashes, for example
         C(windows-priorityclass).
-      - A flag with a null value is written without a value.
+      - A flag with a null value is taken away.
     type: dict
     default: {}
   path:
@@ -130,9 +130,8 @@ version:
   sample: 1.36.1
 registered:
   description:
-    - Whether kubelet has registered its node, so that labels and taints which change now have to be set through the
-      API.
-    - What can be known on the node is whether kubelet has its kubeconfig.
+    - Whether kubelet ran before the task, and so has registered its node. Labels and taints that change now have to be
+      set through the API; a warning names the commands.
   returned: success
   type: bool
 steps:

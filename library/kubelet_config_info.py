@@ -67,16 +67,24 @@ configuration:
   description: The KubeletConfiguration as the file says it.
   returned: when the file is there
   type: dict
+configuration_error:
+  description: Why the file cannot be read.
+  returned: when it cannot
+  type: str
 flags:
   description: The flags on the service's command line, by name without the dashes.
-  returned: when the service is registered
+  returned: when the service is registered and runs kubelet
   type: dict
+flags_error:
+  description: Why the command line cannot be read.
+  returned: when it cannot
+  type: str
 node_labels:
   description: Labels that kubelet registers its node with.
-  returned: when the service is registered
+  returned: when the service is registered and runs kubelet
   type: dict
 registered:
-  description: Whether kubelet has its kubeconfig, and so has registered its node.
+  description: Whether kubelet runs, and so has registered its node.
   returned: when the service is registered
   type: bool
 version:

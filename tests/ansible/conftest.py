@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from lockstep.ansible import containerd_config, containerd_config_info
+from lockstep.ansible import containerd_config, containerd_config_info, kubelet_config, kubelet_config_info
 from lockstep.ansible.fleet import pool_plan
 from lockstep.ansible.spec import argument_spec
 from lockstep.node.session import Completed, Session
@@ -35,6 +35,8 @@ FLEET: dict[str, Any] = {
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "containerd_config": containerd_config.configure,
     "containerd_config_info": containerd_config_info.read_configuration,
+    "kubelet_config": kubelet_config.configure,
+    "kubelet_config_info": kubelet_config_info.read_configuration,
 }
 
 
@@ -65,14 +67,9 @@ class Node:
         job = JOBS[module]
         return job(self.session, validated(module, given), check_mode=check_mode)
 
-    def containerd(self, *, check_mode: bool = False, fleet: dict[str, Any] = FLEET, **other: Any) -> dict[str, Any]:
-        """The result of containerd_config with the plan of pool win2025 and other arguments."""
-        plan = pool_plan(fleet, ["win2025"])["containerd"]
-        return self.do("containerd_config", check_mode=check_mode, **{**plan, **other})
-
-    def planned(self, module: str, **other: Any) -> dict[str, Any]:
+    def planned(self, module: str, *, fleet: dict[str, Any] = FLEET, **other: Any) -> dict[str, Any]:
         """The result of a module with the plan of pool win2025 for it and other arguments."""
-        part = pool_plan(FLEET, ["win2025"])[module.removesuffix("_config")]
+        part = pool_plan(fleet, ["win2025"])[module.removesuffix("_config")]
         accepted = argument_spec(ROOT / "library" / f"{module}.py")
         return self.do(module, **{**{key: value for key, value in part.items() if key in accepted}, **other})
 

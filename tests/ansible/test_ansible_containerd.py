@@ -66,9 +66,9 @@ def test_a_run_does_what_check_mode_showed_and_the_next_one_nothing(
     write(node, before)
     fleet = fleet | {"containerd": containerd, "kubernetes": kubernetes}
 
-    shown = node.containerd(fleet=fleet, check_mode=True)
+    shown = node.planned("containerd_config", fleet=fleet, check_mode=True)
     assert node.file(CONFIG).read_text() == before
-    done = node.containerd(fleet=fleet)
+    done = node.planned("containerd_config", fleet=fleet)
     assert done == shown
     [diff] = done["diff"]
     assert diff["before"] == before
@@ -77,23 +77,23 @@ def test_a_run_does_what_check_mode_showed_and_the_next_one_nothing(
     for line in before.splitlines():
         assert line in node.file(CONFIG).read_text().splitlines()
 
-    again = node.containerd(fleet=fleet)
+    again = node.planned("containerd_config", fleet=fleet)
     assert (again["changed"], again["steps"], again["diff"]) == (False, [], [])
 
 
 def test_nothing_to_do_is_one_read_and_a_change_one_apply_more(node: Node) -> None:
-    node.containerd()
+    node.planned("containerd_config")
     assert node.requests == 2
-    node.containerd()
+    node.planned("containerd_config")
     assert node.requests == 3
-    node.containerd(check_mode=True)
+    node.planned("containerd_config", check_mode=True)
     assert node.requests == 4
 
 
 def test_a_stopped_service_is_started_on_a_file_that_is_right(node: Node) -> None:
-    node.containerd()
+    node.planned("containerd_config")
     node.engine.services.stop("containerd")
-    result = node.containerd()
+    result = node.planned("containerd_config")
     assert result["changed"]
     assert result["diff"][0]["before"] == result["diff"][0]["after"]
     assert has_what_was_planned(node)
@@ -101,7 +101,7 @@ def test_a_stopped_service_is_started_on_a_file_that_is_right(node: Node) -> Non
 
 def test_without_crictl_containerd_itself_is_asked(node: Node) -> None:
     node.file(r"C:\Program Files\containerd\crictl.exe").unlink()
-    result = node.containerd()
+    result = node.planned("containerd_config")
     assert result["steps"][-1] == "have containerd answer ctr"
     assert has_what_was_planned(node)
 
@@ -109,30 +109,30 @@ def test_without_crictl_containerd_itself_is_asked(node: Node) -> None:
 def test_absent_takes_away_what_present_wrote(node: Node) -> None:
     before = own_text(3)
     write(node, before)
-    node.containerd()
-    shown = node.containerd(state="absent", check_mode=True)
-    assert node.containerd(state="absent") == shown
+    node.planned("containerd_config")
+    shown = node.planned("containerd_config", state="absent", check_mode=True)
+    assert node.planned("containerd_config", state="absent") == shown
     assert shown["handlers"] == []
     for line in before.splitlines():
         assert line in node.file(CONFIG).read_text().splitlines()
-    assert not node.containerd(state="absent")["changed"]
+    assert not node.planned("containerd_config", state="absent")["changed"]
 
 
 def test_absent_on_a_node_without_a_file_does_nothing(node: Node) -> None:
-    assert not node.containerd(state="absent")["changed"]
+    assert not node.planned("containerd_config", state="absent")["changed"]
     assert not node.file(CONFIG).exists()
 
 
 def test_exclusive_handlers_removes_the_others(node: Node) -> None:
     header = "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.mine]"
     write(node, f"version = 3\n{header}\nruntime_type = 'io.containerd.runhcs.v1'\n")
-    assert "mine" in node.containerd()["handlers"]
-    assert "mine" not in node.containerd(exclusive_handlers=True)["handlers"]
+    assert "mine" in node.planned("containerd_config")["handlers"]
+    assert "mine" not in node.planned("containerd_config", exclusive_handlers=True)["handlers"]
 
 
 def test_backup_keeps_the_former_file(node: Node) -> None:
     write(node, own_text(3))
-    result = node.containerd(backup=True)
+    result = node.planned("containerd_config", backup=True)
     [backup] = result["backups"]
     assert node.file(backup).read_text() == own_text(3)
 
@@ -140,7 +140,7 @@ def test_backup_keeps_the_former_file(node: Node) -> None:
 def test_secrets_are_masked_in_the_diff_and_stay_in_the_file(node: Node) -> None:
     own = f"{own_text(3)}{REGISTRY}"
     write(node, own)
-    result = node.containerd()
+    result = node.planned("containerd_config")
     assert "hunter2" not in json.dumps(result)
     assert "tok" not in result["diff"][0]["after"].replace("identitytoken", "")
     assert REGISTRY in node.file(CONFIG).read_text()
@@ -152,7 +152,7 @@ def test_info_tells_file_effect_and_service(node: Node) -> None:
     fresh = node.do("containerd_config_info", check_mode=True)
     assert (fresh["exists"], fresh["version"], fresh["service"]["state"]) == (False, "2.3.4", "running")
     assert "VmMemorySizeInMb" not in fresh["effective"]["handlers"]["runhcs-wcow-hypervisor"]["options"]
-    node.containerd()
+    node.planned("containerd_config")
     told = node.do("containerd_config_info")
     assert told["effective"]["handlers"]["runhcs-wcow-hypervisor"]["options"]["VmMemorySizeInMb"] == 2048
     assert told["configured"]["pause_image"] == told["effective"]["pause_image"] == "registry.k8s.io/pause:3.10.2"
@@ -171,7 +171,7 @@ def test_power_lost_between_any_two_steps_is_made_good_by_the_next_run(make_node
     before = own_text(3)
     whole = make_node("whole")
     write(whole, before)
-    whole.containerd()
+    whole.planned("containerd_config")
     right = whole.file(CONFIG).read_bytes()
     steps = len(whole.engine.steps.labels)
     assert steps > 10
@@ -180,12 +180,12 @@ def test_power_lost_between_any_two_steps_is_made_good_by_the_next_run(make_node
         write(node, before)
         node.engine.faults.add(kind="power", step=step)
         with pytest.raises(PowerLost):
-            node.containerd()
+            node.planned("containerd_config")
         node.engine.power_on()
-        node.containerd()
+        node.planned("containerd_config")
         assert node.file(CONFIG).read_bytes() == right, step
         assert has_what_was_planned(node), step
-        assert not node.containerd()["changed"], step
+        assert not node.planned("containerd_config")["changed"], step
 
 
 def test_somebody_elses_change_while_the_task_runs_is_left_alone_and_merged_by_the_next_run(node: Node) -> None:
@@ -197,9 +197,9 @@ def test_somebody_elses_change_while_the_task_runs_is_left_alone_and_merged_by_t
 
     node.before_request = edit
     with pytest.raises(TaskError, match="somebody else changed") as raised:
-        node.containerd()
+        node.planned("containerd_config")
     assert raised.value.result == {"rolled_back": True}
     assert node.file(CONFIG).read_text() == own_text(3) + "# theirs\n"
-    node.containerd()
+    node.planned("containerd_config")
     assert "# theirs" in node.file(CONFIG).read_text()
     assert has_what_was_planned(node)

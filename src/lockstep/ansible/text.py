@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 MASK = "********"
 
@@ -15,7 +17,8 @@ _TOML_SECRET = re.compile(
 )
 # Headers that kubelet sends to fetch static pods; kubelet itself hides them when it logs its configuration.
 # Source: kubernetes/kubernetes cmd/kubelet/app/server.go, "make the kubelet's config safe for logging".
-_YAML_SECRET = re.compile(r"^(staticPodURLHeader[ \t]*:)(.*(?:\r?\n(?:[ \t-].*)?)*)$", re.MULTILINE)
+_MASKED_FIELD = "staticPodURLHeader"
+_YAML_SECRET = re.compile(rf"^({_MASKED_FIELD}[ \t]*:).*(?:(?:\r?\n(?:[ \t]*|#.*))*\r?\n[ \t-]+\S.*)*", re.MULTILINE)
 
 
 def shown_toml(data: bytes | None) -> str:
@@ -25,7 +28,12 @@ def shown_toml(data: bytes | None) -> str:
 
 def shown_yaml(data: bytes | None) -> str:
     """Return kubelet's configuration as text to show; empty where there is no file."""
-    return _YAML_SECRET.sub(rf"\1 {MASK}\n", _decoded(data))
+    return _YAML_SECRET.sub(rf"\1 {MASK}", _decoded(data))
+
+
+def masked_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return KubeletConfiguration fields as data to show."""
+    return {name: MASK if name == _MASKED_FIELD else value for name, value in fields.items()}
 
 
 def _decoded(data: bytes | None) -> str:

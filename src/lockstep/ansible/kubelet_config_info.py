@@ -1,0 +1,55 @@
+"""What a kubelet_config_info task does: one read, told as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lockstep.ansible.errors import TaskError
+from lockstep.ansible.kubelet_node import KubeletNode, read_node
+from lockstep.ansible.text import masked_fields
+from lockstep.catalog.kubernetes import UnknownMinor
+from lockstep.kubelet.configuration import inspect_configuration
+from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
+from lockstep.kubelet.service_line import pairs, parse_command_line
+from lockstep.node.session import Session
+
+
+def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:  # noqa: ARG001 - reads in check mode as it does otherwise
+    """Return the task's result. Raises TaskError where the node cannot be read."""
+    node = read_node(session, arguments)
+    result = {
+        "changed": False,
+        "path": node.path,
+        "exists": node.content is not None,
+        "service": node.service.data(),
+        "pending": node.pending,
+        "node": node.system.data(),
+        **_configured(node),
+    }
+    if node.version is not None:
+        result["version"] = node.version
+    if node.service.exists:
+        result["registered"] = node.registered
+    return {**result, **_flags(node)}
+
+
+def _configured(node: KubeletNode) -> dict[str, Any]:
+    if node.content is None:
+        return {}
+    try:
+        return {"configuration": masked_fields(inspect_configuration(node.content).fields)}
+    except KubeletConfigError as error:
+        return {"configuration_error": str(error)}
+
+
+def _flags(node: KubeletNode) -> dict[str, Any]:
+    if not node.service.exists or node.version is None:
+        return {}
+    try:
+        flags = parse_command_line(node.service.binary_path, node.version).values()
+    except CommandLineError as error:
+        return {"flags_error": str(error)}
+    except UnknownMinor as error:
+        raise TaskError(str(error), {"node": str(node.system)}) from error
+    return {"flags": flags, "node_labels": pairs([flags.get("node-labels")])}

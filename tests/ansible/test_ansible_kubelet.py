@@ -1,0 +1,183 @@
+"""kubelet_config on simulated nodes: what it does, how often it asks, and that check mode tells it beforehand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from lockstep.ansible.errors import TaskError
+from lockstep.sim.engine import PowerLost
+
+if TYPE_CHECKING:
+    from tests.ansible.conftest import MakeNode, Node
+
+CONFIG = r"C:\var\lib\kubelet\config.yaml"
+OWN = """\
+# Joined by hand, ask Kim.
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+maxPods: 60   # the subnet has no more
+cgroupsPerQOS: true
+clusterDNS: ["10.96.0.10"]
+"""
+TAINT = {"key": "os", "value": "windows", "effect": "NoSchedule"}
+# containerd and Kubernetes that go together, and what enforceNodeAllocatable has to be there.
+RELEASES = [("1.7.28", "1.29.4", []), ("1.7.28", "1.32.1", ["none"]), ("2.3.4", "1.36.1", ["none"])]
+
+
+def run(node: Node, **other: Any) -> dict[str, Any]:
+    return node.planned("kubelet_config", **other)
+
+
+def in_effect(node: Node) -> dict[str, Any]:
+    """What the running kubelet has in memory."""
+    memory = node.engine.machine.memory("kubelet")
+    assert memory is not None, "kubelet does not run"
+    return dict(memory["configuration"])
+
+
+def registered(node: Node) -> dict[str, Any]:
+    found = node.engine.machine.cluster.get(node.engine.name)
+    assert found is not None, "the node is not registered"
+    return found
+
+
+@pytest.mark.parametrize(("containerd", "kubernetes", "enforced"), RELEASES)
+def test_a_run_does_what_check_mode_showed_and_the_next_one_nothing(
+    make_node: MakeNode, fleet: dict[str, Any], containerd: str, kubernetes: str, enforced: list[str]
+) -> None:
+    node = make_node(containerd=containerd, kubernetes=kubernetes)
+    node.file(CONFIG).write_text(OWN)
+    fleet = fleet | {"containerd": containerd, "kubernetes": kubernetes}
+
+    shown = run(node, fleet=fleet, check_mode=True)
+    assert node.file(CONFIG).read_text() == OWN
+    done = run(node, fleet=fleet)
+    assert done == shown
+    file, line = done["diff"]
+    assert (file["before"], file["after"].encode()) == (OWN, node.file(CONFIG).read_bytes())
+    service = node.engine.services.get("kubelet")
+    assert service
+    assert line["after"] == f"{service.binary_path}\n" == f"{done['command_line']}\n"
+    assert "# Joined by hand, ask Kim." in file["after"]
+    assert "maxPods: 60   # the subnet has no more" in file["after"]
+    assert in_effect(node)["enforceNodeAllocatable"] == enforced
+    assert in_effect(node)["maxPods"] == 60
+    assert registered(node)["metadata"]["labels"]["lockstep.windows/pool"] == "win2025"
+    assert registered(node)["spec"]["taints"] == [TAINT]
+
+    again = run(node, fleet=fleet)
+    assert (again["changed"], again["steps"], again["diff"], again["warnings"]) == (False, [], [], [])
+
+
+def test_nothing_to_do_is_one_read_and_a_change_one_apply_more(node: Node) -> None:
+    run(node)
+    assert node.requests == 2
+    run(node)
+    assert node.requests == 3
+    run(node, check_mode=True)
+    assert node.requests == 4
+
+
+def test_only_what_differs_is_touched(node: Node) -> None:
+    run(node)
+    changed = run(node, flags={"v": 4})
+    assert changed["steps"] == ["set the command line of service kubelet", "restart service kubelet"]
+    assert changed["command_line"].endswith("-v=4")
+    assert run(node, configuration={"maxPods": 70})["steps"] == [f"write {CONFIG}", "restart service kubelet"]
+
+
+def test_absent_takes_away_what_is_named(node: Node) -> None:
+    run(node, flags={"windows-priorityclass": "ABOVE_NORMAL_PRIORITY_CLASS"})
+    given = {
+        "state": "absent",
+        "configuration": {"systemReserved": {"memory": "1Gi"}},
+        "flags": {"windows-priorityclass": None},
+        "node_labels": {},
+    }
+    shown = run(node, **given, check_mode=True)
+    assert run(node, **given) == shown
+    assert "systemReserved" not in yaml.safe_load(node.file(CONFIG).read_text())
+    assert "priorityclass" not in shown["command_line"]
+    assert not run(node, **given)["changed"]
+
+
+def test_labels_and_taints_that_come_too_late_are_told_with_their_commands(node: Node) -> None:
+    run(node)
+    result = run(node, node_labels={"disk": "fast"}, configuration={"registerWithTaints": []})
+    [warning] = result["warnings"]
+    assert "kubectl label node win2025-0 --overwrite disk=fast lockstep.windows/pool-" in warning
+    assert "kubectl taint nodes win2025-0 --overwrite os=windows:NoSchedule-" in warning
+    assert registered(node)["metadata"]["labels"]["lockstep.windows/pool"] == "win2025"
+
+
+def test_backup_keeps_the_former_file(node: Node) -> None:
+    node.file(CONFIG).write_text(OWN)
+    [backup] = run(node, backup=True)["backups"]
+    assert node.file(backup).read_text() == OWN
+
+
+def test_secrets_are_masked_in_the_diff_and_stay_in_the_file(node: Node) -> None:
+    secret = "staticPodURLHeader:\n  Authorization:\n  - Bearer hunter2\n"  # noqa: S105 - of a simulated node
+    node.file(CONFIG).write_text(OWN + secret + "maxOpenFiles: 5\n")
+    result = run(node)
+    assert "hunter2" not in json.dumps(result)
+    assert "staticPodURLHeader: ********\nmaxOpenFiles: 5\n" in result["diff"][0]["before"]
+    assert secret in node.file(CONFIG).read_text()
+    assert "hunter2" not in json.dumps(node.do("kubelet_config_info"))
+
+
+def test_info_tells_file_flags_and_service(node: Node) -> None:
+    fresh = node.do("kubelet_config_info", check_mode=True)
+    assert (fresh["exists"], fresh["version"], fresh["registered"]) == (True, "1.36.1", False)
+    run(node)
+    told = node.do("kubelet_config_info")
+    assert told["configuration"]["registerWithTaints"] == [TAINT]
+    assert told["node_labels"] == {"lockstep.windows/pool": "win2025"}
+    assert told["flags"]["hostname-override"] == "win2025-0"
+    assert (told["registered"], told["service"]["state"], told["changed"]) == (True, "running", False)
+
+
+def test_power_lost_between_any_two_steps_is_made_good_by_the_next_run(make_node: MakeNode) -> None:
+    whole = make_node("whole")
+    whole.file(CONFIG).write_text(OWN)
+    right = run(whole)["command_line"]
+    content = whole.file(CONFIG).read_bytes()
+    steps = len(whole.engine.steps.labels)
+    assert steps > 10
+    for step in range(1, steps + 1):
+        node = make_node(f"cut-{step}")
+        node.file(CONFIG).write_text(OWN)
+        node.engine.faults.add(kind="power", step=step)
+        with pytest.raises(PowerLost):
+            run(node)
+        node.engine.power_on()
+        result = run(node)
+        assert result["command_line"] == right.replace("=whole ", f"=cut-{step} "), step
+        assert node.file(CONFIG).read_bytes() == content, step
+        assert in_effect(node)["maxPods"] == 60, step
+        assert not node.leftovers, step
+        assert not run(node)["changed"], step
+        # Power came back in the middle, so kubelet may have registered without the rest: then the task says what to do.
+        labels, taints = registered(node)["metadata"]["labels"], registered(node)["spec"].get("taints")
+        told = " ".join(result["warnings"])
+        assert labels.get("lockstep.windows/pool") == "win2025" or "lockstep.windows/pool=win2025" in told, step
+        assert taints == [TAINT] or "os=windows:NoSchedule" in told, step
+
+
+def test_somebody_elses_change_while_the_task_runs_is_left_alone_and_merged_by_the_next_run(node: Node) -> None:
+    def edit(request: int) -> None:
+        if request == 2:
+            node.file(CONFIG).write_text(OWN + "# theirs\n")
+
+    node.before_request = edit
+    with pytest.raises(TaskError, match="somebody else changed") as raised:
+        run(node)
+    assert raised.value.result == {"rolled_back": True}
+    assert node.file(CONFIG).read_text() == OWN + "# theirs\n"
+    run(node)
+    assert "# theirs" in node.file(CONFIG).read_text()
+    assert in_effect(node)["maxPods"] == 60
