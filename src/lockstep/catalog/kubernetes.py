@@ -96,23 +96,14 @@ class Minor:
         return "containerRuntimeEndpoint" in self.fields
 
     @property
-    def locked_gates(self) -> Mapping[str, bool]:
-        """Return the feature gates that may not be set to anything but this value."""
-        return {
-            name: entry["value"]
-            for name, entry in load("kubernetes")["locked_gates"].items()
-            if self._from(entry["since"])
-        }
+    def gates(self) -> Mapping[str, bool]:
+        """Return the feature gates that this minor's kubelet knows, with their defaults; any other stops it."""
+        return _gates(self.number)[0]
 
     @property
-    def windows_gates(self) -> Mapping[str, bool]:
-        """Return the feature gates of this minor that decide what works on Windows, with their defaults."""
-        gates = {}
-        for name, entry in load("kubernetes")["windows_gates"].items():
-            for since, value in entry["default"].items():
-                if self._from(since):
-                    gates[name] = value
-        return gates
+    def locked_gates(self) -> Mapping[str, bool]:
+        """Return the feature gates that may not be set to anything but this value."""
+        return _gates(self.number)[1]
 
     @property
     def fatal_on_windows(self) -> frozenset[str]:
@@ -123,9 +114,6 @@ class Minor:
     def without_effect(self) -> frozenset[str]:
         """Return the fields that do nothing on Windows."""
         return frozenset(load("kubernetes")["without_effect"]) & self.fields
-
-    def _from(self, since: str) -> bool:
-        return self.number >= _number(since)
 
 
 def minor(version: str) -> Minor:
@@ -195,6 +183,22 @@ def _flags(number: tuple[int, int]) -> tuple[Mapping[str, Flag], Mapping[str, st
         if "removed" in entry and number >= _number(entry["removed"])
     }
     return MappingProxyType(there), MappingProxyType(gone)
+
+
+@cache
+def _gates(number: tuple[int, int]) -> tuple[Mapping[str, bool], Mapping[str, bool]]:
+    gates: dict[str, bool] = {}
+    locked: dict[str, bool] = {}
+    for name, entry in _json("kubelet-feature-gates")["gates"].items():
+        if not _there(entry, number):
+            continue
+        default = entry["default"]
+        if isinstance(default, Mapping):  # from each minor that changed it, oldest first
+            default = [value for minor_name, value in default.items() if number >= _number(minor_name)][-1]
+        gates[name] = default
+        if "locked" in entry and number >= _number(entry["locked"]):
+            locked[name] = default
+    return MappingProxyType(gates), MappingProxyType(locked)
 
 
 def _there(entry: Mapping[str, Any], number: tuple[int, int]) -> bool:

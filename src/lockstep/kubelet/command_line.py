@@ -6,13 +6,13 @@ so a flag that says what the planned configuration says has to go.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lockstep.catalog.kubernetes import Flag, Minor, minor
 from lockstep.fleet.kinds import RESERVED
+from lockstep.fleet.nearest import nearest
 from lockstep.k8s.labels import within
 from lockstep.kubelet.arguments import quote
 from lockstep.kubelet.problem import CommandLineError
@@ -56,7 +56,8 @@ def merge_flags(
     line = parse(command_line, facts)
     planned = {normal_name(name): value for name, value in flags.items()}
     for name, value in planned.items():
-        _check(name, value, facts)
+        if value is not None:
+            _check(name, value, facts)
     for name in line.values():
         flag = facts.flags.get(name)
         if name not in planned and flag is not None and overrides(flag, configuration or {}):
@@ -105,7 +106,7 @@ def overrides(flag: Flag, configuration: Mapping[str, Any]) -> bool:
 
 def suggestion(name: str, facts: Minor) -> str | None:
     """Return the flag that was probably meant, or None."""
-    return next(iter(difflib.get_close_matches(name, facts.flags, 1, 0.75)), None)
+    return nearest(name, facts.flags)
 
 
 def value_problem(flag: Flag, value: str | None) -> str | None:
@@ -123,23 +124,26 @@ def value_problem(flag: Flag, value: str | None) -> str | None:
     return None
 
 
-def _check(name: str, value: str | None, facts: Minor) -> None:
-    if value is None:
-        return
+def flag_problem(name: str, value: str | None, facts: Minor) -> CommandLineError | None:
+    """Return why kubelet would stop at a flag, or None where it takes it."""
     if name in facts.removed_flags:
-        raise CommandLineError(
-            f"kubelet {facts.name} has no --{name}: it was removed in {facts.removed_flags[name]}", "leave the flag out"
-        )
+        message = f"kubelet {facts.name} has no --{name}: it was removed in {facts.removed_flags[name]}"
+        return CommandLineError(message, "leave the flag out")
     flag = facts.flags.get(name)
     if flag is None:
         near = suggestion(name, facts)
-        raise CommandLineError(
-            f"kubelet {facts.name} has no --{name}", f"did you mean --{near}?" if near else "leave the flag out"
-        )
+        fix = f"did you mean --{near}?" if near else "leave the flag out"
+        return CommandLineError(f"kubelet {facts.name} has no --{name}", fix)
     if problem := value_problem(flag, value):
-        raise CommandLineError(problem, "correct the flag's value")
+        return CommandLineError(problem, "correct the flag's value")
+    return None
+
+
+def _check(name: str, value: str, facts: Minor) -> None:
     if _CONTROL.search(value):
         raise CommandLineError(f"--{name} has a control character in its value", "write it on one line, without tabs")
+    if problem := flag_problem(name, value, facts):
+        raise problem
 
 
 def _edits(text: str, line: CommandLine, flag: Flag, value: str) -> list[_Edit]:
