@@ -1,11 +1,14 @@
 """Each case is an inventory (its files after `=== path` lines) and what its hosts see, which Ansible confirms."""
 
 import re
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lockstep.fleet.groups import Uncertain
 from lockstep.fleet.inventory import Inventory
@@ -68,6 +71,61 @@ def test_hosts_see_what_ansible_says_they_see(case: Path) -> None:
             assert found.locator.value(("is",)) == theirs[name].locator.value(("is",))
             assert found.locator.raw(("is",)) == theirs[name].locator.raw(("is",))
     assert not static.findings
+
+
+GROUPS = ["a", "b", "c", "d", "e"]
+NAMES = st.sampled_from(GROUPS)
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(
+    children=st.lists(st.tuples(NAMES, NAMES), max_size=8),
+    members=st.lists(
+        st.tuples(st.sampled_from([*GROUPS, "all", "ungrouped"]), st.sampled_from(["h1", "h2", "h3"])), max_size=6
+    ),
+    inline=st.sets(st.sampled_from([*GROUPS, "all"])),
+    files=st.sets(st.sampled_from([*GROUPS, "all", "ungrouped"])),
+    hosts=st.sets(st.sampled_from(["h1", "h2"])),
+    as_ini=st.booleans(),
+)
+def test_any_tree_of_groups_is_read_as_ansible_reads_it(  # noqa: PLR0917 - the parts of an inventory
+    children: list[tuple[str, str]],
+    members: list[tuple[str, str]],
+    inline: set[str],
+    files: set[str],
+    hosts: set[str],
+    as_ini: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Ansible caches what it found in a folder, so each example has a folder of its own."""
+    source = Path(tempfile.mkdtemp(dir="."))
+    tree: dict[str, Any] = {name: {"children": {}, "hosts": {}} for name in [*GROUPS, "all", "ungrouped"]}
+    for parent, child in children:
+        if parent < child:
+            tree[parent]["children"][child] = None
+    for group, host in members:
+        tree[group]["hosts"][host] = None
+    if as_ini:
+        lines = [
+            line
+            for name, group in tree.items()
+            for line in (f"[{name}]", *group["hosts"], f"[{name}:children]", *group["children"])
+        ]
+        (source / "hosts").write_text("\n".join(lines), encoding="utf-8")
+    else:
+        for name in inline:
+            tree[name]["vars"] = {"lockstep_fleet": {"is": f"inline {name}"}}
+        (source / "hosts.yml").write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
+    for folder, names in (("group_vars", files), ("host_vars", hosts)):
+        (source / folder).mkdir()
+        for name in names:
+            text = f"lockstep_fleet: {{is: {folder} {name}}}\n"
+            (source / folder / f"{name}.yml").write_text(text, encoding="utf-8")
+
+    static, through_ansible = read_static(source, "x"), read_with_ansible(source, "x")
+
+    assert static.groups == through_ansible.groups
+    assert marks(static) == marks(through_ansible)
 
 
 def test_both_ways_are_taken() -> None:

@@ -130,6 +130,9 @@ def test_slips_of_the_pen_are_answered(tmp_path: Path, edits: list[tuple[int, st
     file = tmp_path / "fleet.yml"
     file.write_text(text, encoding="utf-8")
     check(file)
+    document = source.parse(text, "fleet.yml")
+    if not document.findings:
+        assert document.data == yaml.load(text, Loader=yaml.CSafeLoader), "PyYAML reads something else"
 
 
 @quick
