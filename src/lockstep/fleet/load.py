@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,11 @@ from lockstep.fleet.assemble import assemble
 from lockstep.fleet.bare import bare_description
 from lockstep.fleet.construct import REPEATED_KEY
 from lockstep.fleet.document import Document
-from lockstep.fleet.groups import Uncertain
 from lockstep.fleet.inventory import NO_FLEET, Description, Inventory, check_hosts, chosen
 from lockstep.fleet.locate import Locator, Nowhere
 from lockstep.fleet.model import Fleet
 from lockstep.fleet.plan import Plan
-from lockstep.fleet.settings import ansible_decides
 from lockstep.fleet.spec import VARIABLE
-from lockstep.fleet.static import read_static
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +122,13 @@ def load_fleet(path: Path | str, *, vault_password_file: Path | None = None) -> 
 
 def read_inventory(path: Path, shown: str, vault_password_file: Path | None = None) -> Inventory:
     """Return what an inventory says: read without Ansible where that is certain to be the same."""
+    from lockstep.fleet.groups import Uncertain  # noqa: PLC0415
+    from lockstep.fleet.settings import ansible_decides  # noqa: PLC0415 - a bare file needs none of these
+    from lockstep.fleet.static import read_static  # noqa: PLC0415
+
     if not ansible_decides(path):
-        try:
+        with suppress(Uncertain):
             return read_static(path, shown)
-        except Uncertain:
-            pass
     from lockstep.fleet.through_ansible import read_with_ansible  # noqa: PLC0415 - Ansible takes half a second to start
 
     return read_with_ansible(path, shown, vault_password_file)
