@@ -126,9 +126,10 @@ class Disk:
             self._allow(path)
         self._step(f"replace {target}: begin")
         with _words(target):
-            self.locate(target).replace(self.locate(old))
+            place = self.locate(target)
+            place.replace(self.locate(old))
             self._step(f"replace {target}: the old file has its other name, the new one has not")
-            self.locate(new).replace(self.locate(target))
+            self.locate(new).replace(place)
 
     def move(self, source: str, target: str) -> None:
         """Rename a file; what has the new name is replaced."""

@@ -91,9 +91,9 @@ class Faults:
         self._seen: tuple[int, int] | None = None
         self._list: list[dict[str, Any]] = []
 
-    def set(self, faults: Sequence[Mapping[str, Any]]) -> None:
+    def set(self, faults: Sequence[Any]) -> None:
         """Arm exactly these faults; raises ValueError."""
-        checked = [check(dict(fault)) for fault in faults]
+        checked = [dict(check(fault)) for fault in faults]
         with self._lock:
             self._list = checked
             self._save()

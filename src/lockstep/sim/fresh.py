@@ -14,6 +14,7 @@ from pathlib import Path
 import tomlkit
 
 from lockstep.catalog.builds import resolve
+from lockstep.catalog.kubernetes import minor
 from lockstep.catalog.versions import Version
 from lockstep.sim.containerd.effective import effective
 from lockstep.sim.containerd.loader import Loaded
@@ -77,6 +78,9 @@ class NodeSpec:
         revision = build.revision if build.revision is not None else 1
         product = f"{build.product} Datacenter" if build.product.startswith("Windows Server") else build.product
         Release.of(self.containerd)
+        minor(self.kubernetes)
+        if self.config_toml not in ("none", "default"):
+            raise ValueError(f"config_toml of node {self.name} is none or default, not {self.config_toml}")
         containerd, kubernetes = Version.parse(self.containerd), Version.parse(self.kubernetes)
         return Facts(self.name, f"{build.label}.{revision}", product, str(containerd), str(kubernetes))
 
@@ -102,8 +106,6 @@ def lay_out(folder: Path, spec: NodeSpec) -> None:
         newest = 2 if release.major == 1 else release.config_version
         config = effective(release, Loaded({"version": newest})).config
         _write(drive / _CONTAINERD / "config.toml", tomlkit.dumps(config).encode())
-    elif spec.config_toml != "none":
-        raise ValueError(f"config_toml of node {spec.name} is none or default, not {spec.config_toml}")
     write_json(folder / "node.json", facts.data())
 
 

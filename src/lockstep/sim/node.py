@@ -64,7 +64,6 @@ class EmulatedEngine:
         made = not (folder / "node.json").exists()
         if made:
             spec = spec or fresh.NodeSpec(folder.name)
-            folder.mkdir(parents=True, exist_ok=True)
             fresh.lay_out(folder, spec)
         facts = _facts(folder, spec)
         disk = Disk(folder, self.faults, self.steps)
@@ -168,9 +167,10 @@ def _facts(folder: Path, spec: fresh.NodeSpec | None) -> Facts:
     document.pop("computer_name", None)
     facts = Facts(**document)
     wanted = spec.facts() if spec is not None else facts
-    different = [key for key, value in wanted.data().items() if value != facts.data()[key]]
+    named = ("name", "build", "containerd", "kubernetes")
+    different = [key for key in named if wanted.data()[key] != facts.data()[key]]
     if different:
-        was = ", ".join(f"{key} {facts.data()[key]}, not {wanted.data()[key]}" for key in different)
+        was = " and ".join(f"{key} {facts.data()[key]}, not {wanted.data()[key]}" for key in different)
         raise StateError(
             f"{folder} holds a node that was made with {was}: give another state folder, or remove this one"
         )
