@@ -28,7 +28,8 @@ disagreement); 2 the command could not do its work."""
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 well, 1 findings, 2 the command could not do its work."""
-    options = _parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = _parser(given).parse_args(given)
     try:
         return int(options.run(options))
     except InputError as error:
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lockstep",
         description=DESCRIPTION,
@@ -52,6 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"lockstep {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in COMMANDS:
+    # Importing every command costs more than running most of them.
+    asked = [name for name in COMMANDS if given[:1] == [name]]
+    for name in asked or COMMANDS:
         importlib.import_module(f"lockstep.cli.{name}").add_parser(commands)
     return parser
