@@ -91,9 +91,6 @@ def run(options: argparse.Namespace) -> int:
 
     if (options.engine == "powershell") != (options.powershell is not None):
         raise InputError("--engine powershell and --powershell COMMAND go together")
-    ended = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
     try:
         nodes = SimulatedNodes(
             options.state.resolve(),
@@ -106,21 +103,29 @@ def run(options: argparse.Namespace) -> int:
             powershell=options.powershell,
         )
         with nodes:
-            for name in nodes.names:
-                print(f"{name} ready at {nodes.url(name)}", flush=True)
-            if options.pid_file is not None:
-                options.pid_file.write_text(f"{os.getpid()}\n", encoding="ascii")
-            try:
-                ended.wait()
-            finally:
-                if options.pid_file is not None:
-                    options.pid_file.unlink(missing_ok=True)
+            _serve([f"{name} ready at {nodes.url(name)}" for name in nodes.names], options.pid_file)
     except ValueError as error:
         raise InputError(str(error)) from error
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise InputError(f"{where}{error.strerror}") from error
     return 0
+
+
+def _serve(lines: list[str], pid_file: Path | None) -> None:
+    """Say that all are ready, then wait for SIGTERM or SIGINT; with a pid file where one was asked for."""
+    ended = threading.Event()
+    former = {number: signal.signal(number, lambda *_: ended.set()) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        if pid_file is not None:
+            pid_file.write_text(f"{os.getpid()}\n", encoding="ascii")
+        print("\n".join(lines), flush=True)
+        ended.wait()
+    finally:
+        if pid_file is not None:
+            pid_file.unlink(missing_ok=True)
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 def _specs(options: argparse.Namespace) -> list[NodeSpec]:
@@ -161,9 +166,7 @@ def _from_file(path: Path) -> list[NodeSpec]:
     for index, entry in enumerate(document):
         keys = ("name", "build", "containerd", "kubernetes", "config_toml", "port")
         if not isinstance(entry, dict) or "name" not in entry or set(entry) - set(keys):
-            raise InputError(
-                f"{path}: entry {index + 1}: expected name and any of {', '.join(keys[1:])}"
-            )
+            raise InputError(f"{path}: entry {index + 1}: expected name and any of {', '.join(keys[1:])}")
         port = entry.pop("port", None)
         if port is not None and (not isinstance(port, int) or isinstance(port, bool)):
             raise InputError(f"{path}: entry {index + 1}: port is a number")
