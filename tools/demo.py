@@ -47,7 +47,7 @@ class StepError(Exception):
 
 def demo() -> int:
     """Provision, render, verify, provision again, prove."""
-    first = playbook("provision", "Provision both nodes over WinRM")
+    playbook("provision", "Provision both nodes over WinRM")
     playbook("render", "Render the RuntimeClasses", "-e", f"lockstep_manifests={BUILD / 'manifests'}")
     playbook("verify", "Read what is in effect on the nodes", "-e", f"lockstep_observed={BUILD / 'observed'}")
     second = playbook("provision", "Provision again")
@@ -57,7 +57,6 @@ def demo() -> int:
          "--nodes", f"{API}/api/v1/nodes"],
         cwd=ROOT, check=False,
     )  # fmt: skip
-    print(f"First run {first}; second run {second}.")
     print(f"Look around: {BUILD.relative_to(ROOT)}/ holds the nodes' disks, the manifests and the logs.")
     if second.changed:
         raise StepError("The second run changed something; it should not have.")
