@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "demo"
+READY = BUILD / "nodes.pid"
 INVENTORY = "inventories/demo"
 # Names, builds, versions and ports are the inventory's; the simulated nodes are told the same.
 NODES = {"win2022-0": (20348, 15985), "win2025-0": (26100, 15986)}
@@ -28,6 +30,11 @@ RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+f
 
 def main() -> int:
     """Run the demo; the exit status is 0 only if everything agrees and the second run changed nothing."""
+    if taken := [port for _, port in NODES.values() if in_use(port)]:
+        print(
+            f"Port {taken[0]} is in use: end what listens there, perhaps another demo, and try again.", file=sys.stderr
+        )
+        return 2
     shutil.rmtree(BUILD, ignore_errors=True)
     BUILD.mkdir(parents=True)
     simulator = start_nodes()
@@ -98,20 +105,23 @@ def playbook(name: str, title: str, *arguments: str) -> Run:
 def start_nodes() -> subprocess.Popen[bytes]:
     """Start the simulated nodes and wait until they answer."""
     nodes = [f"--node={name}={build},{CONTAINERD},{KUBERNETES},{port}" for name, (build, port) in NODES.items()]
-    command = ["lockstep", "sim", "--state", str(BUILD / "nodes"), *nodes]
-    log = (BUILD / "nodes.log").open("wb")
-    simulator = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+    command = ["lockstep", "sim", "--state", str(BUILD / "nodes"), "--pid-file", str(READY), *nodes]
+    with (BUILD / "nodes.log").open("wb") as log:
+        simulator = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and simulator.poll() is None:
-        try:
-            most_requests()
-        except OSError:
-            time.sleep(0.05)
-        else:
+        if READY.exists():
             print(f"{'Simulated nodes':44} {', '.join(NODES)}", flush=True)
             return simulator
+        time.sleep(0.05)
     simulator.kill()
     sys.exit(f"The simulated nodes did not start:\n{(BUILD / 'nodes.log').read_text()}")
+
+
+def in_use(port: int) -> bool:
+    """Return whether something listens on this port of the loopback already."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def most_requests() -> int:
