@@ -74,6 +74,7 @@ class Series:
 
     `default_handlers` are the release's own on Windows by name. `planned` is what lockstep writes for an isolation
     (`process`, `hyperv`): the release's own handler plus SandboxPlatform and SandboxIsolation, which are always stated.
+    `merges_handlers` says whether a handler in the file adds to the release's own of that name, or replaces them all.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Series:
     default_pause: str
     handler_keys: Mapping[str, KeyFacts]
     option_spelling: OptionSpelling
+    merges_handlers: bool
     reads_byte_order_mark: bool
     cni_bin_key: str
     planned: Mapping[str, HandlerFacts]
@@ -149,6 +151,7 @@ def series(version: str) -> Series:
         default_pause=_at(parsed, facts["default_pause"])["image"],
         handler_keys=_keys_of(parsed.minor_text, "handler_keys"),
         option_spelling=facts["options"],
+        merges_handlers=facts["handlers"] == "merge",
         reads_byte_order_mark=facts["byte_order_mark"],
         cni_bin_key=facts["cni_bin_key"],
         planned=MappingProxyType({isolation: _in_full(isolation, handler) for isolation, handler in full.items()}),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lockstep.containerd import edit
@@ -29,6 +29,7 @@ class Draft:
         text = decode(existing)
         self._bom = _BOM if text.startswith(_BOM) else ""
         self._read = self._text = text.removeprefix(_BOM)
+        self._emptied: set[Path] = set()
         self.data = parse(self._text)
 
     def table(self, path: Path) -> Mapping[str, Any] | None:
@@ -65,13 +66,16 @@ class Draft:
         table = self._parent(path)
         table[name] = table.pop(path[-1])
 
-    def delete(self, path: Path, *, with_comments: bool = False) -> None:
-        """Take out a key or table, and the tables above it that are left with nothing."""
+    def delete(self, path: Path, *, with_comments: bool = False, prune: bool = False) -> None:
+        """Take out a key or table; with `prune` also the tables above it that are left with nothing."""
         self._text = edit.delete(self._text, path, with_comments=with_comments)
         del self._parent(path)[path[-1]]
         above = path[:-1]
         if above and not self._parent(above)[above[-1]]:
-            self.delete(above)
+            # Whether an emptied table is still written depends on whether it has a header of its own.
+            self._emptied |= {above[:length] for length in range(1, len(above) + 1)}
+            if prune:
+                self.delete(above, prune=True)
 
     def to_bytes(self, *, byte_order_mark: bool) -> bytes:
         """Return the file's new bytes, with the byte order mark that it had where one may stay.
@@ -79,7 +83,7 @@ class Draft:
         Raises ContainerdConfigError where the text does not say what it is meant to say: it is never returned then.
         """
         try:
-            differing = _differences(parse(self._text), self.data)
+            differing = list(self._differences(parse(self._text), self.data))
         except ContainerdConfigError as error:
             differing = [str(error)]
         if differing:
@@ -88,6 +92,17 @@ class Draft:
                 "and is left alone: write the tables of its CRI plugin as plain [sections], then run again"
             )
         return ((self._bom if byte_order_mark else "") + self._text).encode()
+
+    def _differences(self, one: Any, other: Any, path: Path = ()) -> Iterator[str]:
+        """Yield the keys at which two tables differ; one that was emptied may be there or not."""
+        if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+            if not same(one, other):
+                yield shown(path)
+            return
+        for key in {**one, **other}:
+            here = (*path, key)
+            empty: dict[str, Any] | None = {} if here in self._emptied else None
+            yield from self._differences(one.get(key, empty), other.get(key, empty), here)
 
     def _parent(self, path: Path) -> dict[str, Any]:
         table = self.data
@@ -137,20 +152,6 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(same(left, right) for left, right in zip(one, other, strict=True))
     return type(one) is type(other) and repr(one) == repr(other)
-
-
-def _differences(one: Any, other: Any, path: Path = ()) -> list[str]:
-    """Return the keys at which two tables differ."""
-    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
-        return [] if same(one, other) else [shown(path)]
-    keys = [*one, *(key for key in other if key not in one)]
-    return [
-        found
-        for key in keys
-        for found in (
-            _differences(one[key], other[key], (*path, key)) if key in one and key in other else [shown((*path, key))]
-        )
-    ]
 
 
 def _kind(value: Any) -> str:

@@ -72,7 +72,10 @@ def delete(text: str, path: Path, *, with_comments: bool = False) -> str:
             spans += _block_spans(text, block, with_comments=with_comments)
         else:
             spans += [span for entry in block.entries for span in _entry_spans(text, entry, path)]
-    for start, end in sorted(spans, reverse=True):
+    cut_at = len(text)
+    for start, stop in sorted(spans, reverse=True):
+        end = min(stop, cut_at)  # two sections that go may both claim the empty line between them
+        cut_at = start
         kept = text[:start]
         if end >= len(text) and not text.endswith("\n"):
             kept = kept.removesuffix("\n").removesuffix("\r")

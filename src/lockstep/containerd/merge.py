@@ -48,7 +48,7 @@ def remove(existing: bytes | None, settings: Settings, version: str) -> bytes | 
     """Return the file without what the settings name, None where there is no file.
 
     Their handlers go, and the default handler and pause image if these still are what the settings say. Keys that a
-    person added to one of the handlers stay, with the handler's type. Raises as `merge`.
+    person added to a handler stay where they add to one that containerd has by itself. Raises as `merge`.
     """
     if existing is None:
         return None
@@ -57,10 +57,10 @@ def remove(existing: bytes | None, settings: Settings, version: str) -> bytes | 
     where = layout(draft.data["version"])
     for path, value in ((where.pause_image, settings.pause_image), (where.default_handler, settings.default_handler)):
         if value is not None and (draft.table(path[:-1]) or {}).get(path[-1]) == value:
-            draft.delete(path)
+            draft.delete(path, prune=True)
     for handler in settings.handlers:
         if handler.name in (draft.table(where.handlers) or {}):
-            _withdraw(draft, (*where.handlers, handler.name), handler)
+            _withdraw(draft, (*where.handlers, handler.name), handler, facts)
     _check_default(draft, where, facts)
     return draft.to_bytes(byte_order_mark=facts.reads_byte_order_mark)
 
@@ -73,7 +73,8 @@ def _open(existing: bytes, facts: Series) -> Draft:
     if "version" not in draft.data:
         raise ContainerdConfigError(
             "the file has no `version`, so containerd reads it as version 1, which is not edited: run `containerd "
-            "config migrate`, or make its first line `version = 2` if its plugins have names like io.containerd.grpc.v1.cri"
+            "config migrate`, or put `version = 2` on its first line if its plugins are named io.containerd.grpc.v1.cri"
+            " and the like"
         )
     found, highest = draft.data["version"], facts.max_config_version
     if type(found) is not int:
@@ -147,22 +148,22 @@ def _remove_others(draft: Draft, where: Layout, planned: set[str]) -> None:
                 draft.delete((*table, name), with_comments=True)
 
 
-def _withdraw(draft: Draft, path: Path, handler: Handler) -> None:
-    """Take one handler out, or what is planned of it where a person added more."""
-    table = draft.table(path) or {}
-    options = draft.table((*path, "options")) or {}
-    added = [name for name in table if name not in (*_keys(handler), "options")] + [
-        name for name in options if name not in handler.options
-    ]
-    if not added:
-        draft.delete(path)
+def _withdraw(draft: Draft, path: Path, handler: Handler, facts: Series) -> None:
+    """Take one handler out, except for a person's own keys where these still add to a handler of containerd's own.
+
+    containerd 1.x has no handler to add to as soon as the file names one, and what is left of another one would be a
+    handler of another kind: without its SandboxIsolation it would run containers as processes.
+    """
+    if not facts.merges_handlers or handler.name not in facts.default_handlers:
+        draft.delete(path, prune=True)
         return
-    for name in _keys(handler):
-        if name in table and name != "runtime_type":
-            draft.delete((*path, name))
+    inside = (*path, "options")
     for name in handler.options:
-        if name in options:
-            draft.delete((*path, "options", name))
+        if name in (draft.table(inside) or {}):
+            draft.delete((*inside, name), prune=True)
+    for name in _keys(handler):
+        if name in (draft.table(path) or {}):
+            draft.delete((*path, name), prune=True)
 
 
 def _check_default(draft: Draft, where: Layout, facts: Series) -> None:
@@ -173,8 +174,7 @@ def _check_default(draft: Draft, where: Layout, facts: Series) -> None:
     """
     named = (draft.table(where.default_handler[:-1]) or {}).get(where.default_handler[-1], facts.default_handler)
     written = draft.table(where.handlers) or {}
-    # containerd 1.x drops its own handlers as soon as the file has one.
-    own = {} if written and facts.max_config_version == OLDEST_CONFIG_VERSION else facts.default_handlers
+    own = facts.default_handlers if facts.merges_handlers or not written else {}
     if named in written or named in own or draft.data.get("imports"):
         return
     raise ContainerdConfigError(

@@ -103,9 +103,9 @@ def place(text: str, path: Path) -> tuple[int, int] | None:
     """Return line and column, from 1, of what defines `path` or else the nearest key above it; None without either."""
     found: tuple[int, int] = (0, -1)
     for block in scan(text):
-        if block.path is None:
-            continue
-        marks = [(block.path, block.start)] + [(entry.path, entry.key[0].start) for entry in _flat(block.entries)]
+        marks = [(tuple(part.name for part in block.key), block.start)]
+        if block.path is not None:
+            marks += [(entry.path, entry.key[0].start) for entry in _flat(block.entries)]
         for where, at in marks:
             shared = common(where, path)
             if shared > found[0] and shared == min(len(where), len(path)):

@@ -51,7 +51,7 @@ def inspect(data: bytes, version: str | None = None) -> View:
         handlers=handlers,
         default_handler=None if where is None else _text(draft, where.default_handler),
         pause_image=None if where is None else _text(draft, where.pause_image),
-        imports=tuple(str(item) for item in draft.data.get("imports", ())),
+        imports=_texts(draft.data.get("imports")),
         root=_text(draft, ("root",)),
         state=_text(draft, ("state",)),
         warnings=warnings,
@@ -61,6 +61,10 @@ def inspect(data: bytes, version: str | None = None) -> View:
 def _text(draft: Draft, path: tuple[str, ...]) -> str | None:
     value = (draft.table(path[:-1]) or {}).get(path[-1])
     return value if isinstance(value, str) else None
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
 def _table(value: Any) -> dict[str, Any]:
