@@ -234,13 +234,13 @@ class Writer:
                 self.line(
                     section,
                     f"{self.key((*prefix, key))}{self.equals()}{self.value(value, multiline=True)}",
-                    self.managed(inner),
+                    managed=self.managed(inner),
                 )
                 continue
             style = self.draw(st.sampled_from(["section", "section", "section", "inline", "dotted"]))
             if style == "inline":
                 managed = any(self.managed(leaf) for leaf in leaves(inner, value)) or self.grows(inner)
-                self.line(section, f"{self.key((*prefix, key))}{self.equals()}{self.value(value)}", managed)
+                self.line(section, f"{self.key((*prefix, key))}{self.equals()}{self.value(value)}", managed=managed)
             elif style == "dotted" and value:
                 self.table(inner, (*prefix, key), value, section)
             else:
@@ -249,7 +249,7 @@ class Writer:
                 self.table(inner, (), value, new)
                 if new or not value or self.draw(st.booleans()):
                     new.insert(0, (f"{self.indent()}[{self.key(inner)}]{self.comment()}", self.managed(inner)))
-                    self.noise(new, 0, self.managed(inner))
+                    self.noise(new, 0, managed=self.managed(inner))
 
     def grows(self, path: Path) -> bool:
         """Tell whether planned keys belong into the table at this path: written inline, its line is the plan's."""
@@ -259,11 +259,11 @@ class Writer:
         ]
         return any(other[: len(path)] == path for other in paths)
 
-    def line(self, section: list[tuple[str, bool]], text: str, managed: bool) -> None:  # noqa: FBT001
-        self.noise(section, len(section), managed)
+    def line(self, section: list[tuple[str, bool]], text: str, *, managed: bool) -> None:
+        self.noise(section, len(section), managed=managed)
         section.append((f"{self.indent()}{text}{self.comment()}", managed))
 
-    def noise(self, section: list[tuple[str, bool]], at: int, managed: bool) -> None:  # noqa: FBT001
+    def noise(self, section: list[tuple[str, bool]], at: int, *, managed: bool) -> None:
         """Put a comment or an empty line into a section; inside what may be removed as a whole it makes no claim."""
         text = self.draw(
             st.sampled_from([None, None, None, "# a comment", "  # x = 1", "", "   ", "#[plugins]", "# ü"])
