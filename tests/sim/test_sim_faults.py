@@ -13,8 +13,19 @@ from requests.exceptions import ConnectionError as Cut
 from winrm.protocol import Protocol
 
 from lockstep.node.errors import NodeError
-from lockstep.node.operations import read_file, read_service, restart_service, write_file
+from lockstep.node.operations import (
+    Program,
+    check_program,
+    read_file,
+    read_service,
+    restart_service,
+    run_program,
+    write_file,
+)
 from lockstep.sim import DEFAULT_PASSWORD, EmulatedEngine, NodeSpec, SimulatedNodes
+from lockstep.sim.engine import Completed
+from lockstep.sim.machine import Machine
+from lockstep.sim.programs import placeholder
 
 ACCOUNT = ("Administrator", DEFAULT_PASSWORD)
 PATH = "C:\\a b\\[x] $y.toml"
@@ -28,7 +39,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"kind": "power", "step": True}, "step cannot be true"),
     ({"kind": "power", "step": 1, "seconds": 2}, "fault power has no seconds; it takes kind, times, step, off_seconds"),
     ({"kind": "drop", "request": 1, "when": "later"}, "when is one of before, after"),
-    ({"kind": "service", "name": "x", "does": "sulks"}, "does is one of exits, dies, hangs"),
+    ({"kind": "service", "name": "x", "does": "sulks"}, "does is one of exits, dies, hangs, deaf"),
     ({"kind": "operation", "op": "file.eat", "code": "io"}, "op is one of system.read, file.read"),
     ({"kind": "operation", "op": "file.read", "code": "conflict"}, "code is one of denied, in_use"),
 ]
@@ -105,6 +116,43 @@ def test_a_service_that_does_not_come_up(
     assert not engine.machine.disk.exists(PATH)
     assert engine.session().read([read_service("containerd")])[0]["state"] == "running"
     assert time.monotonic() - started < 5
+
+
+def test_a_service_that_does_not_stop(engine: EmulatedEngine) -> None:
+    engine.faults.add(kind="service", name="containerd", does="deaf")
+    engine.session().apply("test", [restart_service("containerd")])
+    error = failure(engine, write_file(PATH, b"1", replaces=None), restart_service("containerd", timeout_seconds=3))
+    assert (error.code, error.rolled_back) == ("timeout", True)
+    assert error.message == "containerd did not stop within 3 s: it is stop_pending."
+    assert engine.session().read([read_service("containerd")])[0]["state"] == "running"
+
+
+class Sleeper:
+    """A program that takes a minute of the node's time."""
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+
+    def run(self, machine: Machine, arguments: list[str]) -> Completed:
+        machine.clock.sleep(60)
+        return Completed(0, f"{self.version} {arguments}".encode(), b"")
+
+    def serve(self, machine: Machine, arguments: list[str]) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def test_programs_of_ones_own_may_take_time(engine: EmulatedEngine) -> None:
+    engine.machine.programs = {**engine.machine.programs, "sleeper.exe": Sleeper}
+    place = engine.machine.disk.locate("C:\\sleeper.exe")
+    place.write_bytes(placeholder("sleeper.exe", "1.0"))
+    program = Program(path="C:\\sleeper.exe")
+    patient, hasty = engine.session().read(
+        [run_program(program, ["a"], timeout_seconds=100), run_program(program, ["a"], timeout_seconds=10)]
+    )
+    assert (patient["exit_code"], patient["stdout"], patient["timed_out"]) == (0, "1.0 ['a']", False)
+    assert (hasty["exit_code"], hasty["stdout"], hasty["timed_out"]) == (-1, "", True)
+    error = failure(engine, check_program(program, must_contain=["1.0"], timeout_seconds=30))
+    assert "did not end in time, after 1 attempts in 30 s" in error.message
 
 
 def test_a_service_that_never_comes_up_again(engine: EmulatedEngine) -> None:

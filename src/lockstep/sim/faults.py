@@ -36,7 +36,8 @@ KINDS: Mapping[str, Kind] = {
     # The n-th operation of this name from now fails with a code of the contract. During apply the step is undone
     # as any other.
     "operation": Kind({"op": (str,), "code": (str,)}, {"nth": (int,), "message": (str,)}),
-    # At its next start a service `exits` at once, `dies` after so many seconds, or `hangs` in start_pending.
+    # At its next start a service `exits` at once, `dies` after so many seconds, `hangs` in start_pending, or runs and
+    # is `deaf` when it is told to stop.
     "service": Kind({"name": (str,), "does": (str,)}, {"after_seconds": NUMBER, "exit_code": (int,)}),
     # Power is lost before micro-step n of the next apply; the node is back after so many seconds (null: when told).
     "power": Kind({"step": (int,)}, {"off_seconds": (*NUMBER, type(None))}),
@@ -44,7 +45,7 @@ KINDS: Mapping[str, Kind] = {
     "in_use": Kind({"path": (str,)}, times=None),
     "denied": Kind({"path": (str,)}, times=None),
 }
-_CHOICES = {("drop", "when"): ("before", "after"), ("service", "does"): ("exits", "dies", "hangs")}
+_CHOICES = {("drop", "when"): ("before", "after"), ("service", "does"): ("exits", "dies", "hangs", "deaf")}
 
 
 def check(fault: Any) -> dict[str, Any]:

@@ -55,7 +55,10 @@ class StartError(Exception):
 
 @dataclass(slots=True)
 class Service:
-    """One registered service. `ends` says when, and with which code, its process will die by itself."""
+    """One registered service.
+
+    `ends` says when, and with which code, its process will die by itself; `deaf` that it does not stop when told to.
+    """
 
     name: str
     display_name: str
@@ -68,6 +71,7 @@ class Service:
     started_at: float = 0.0
     ended_at: float = 0.0
     ends: dict[str, float] | None = None
+    deaf: bool = False
 
 
 class Services:
@@ -150,7 +154,17 @@ class Services:
         if service.state == "stopped":
             return
         self._step(f"stop service {service.name}")
-        self._end(service, 0)
+        if service.deaf:
+            service.state = "stop_pending"
+        else:
+            self._end(service, 0)
+        self._save()
+
+    def kill(self, name: str) -> None:
+        """End the process of a service, whatever it is doing."""
+        service = self._all[name.lower()]
+        self._step(f"end the process of service {service.name}")
+        self._end(service, PROCESS_ABORTED)
         self._save()
 
     def start(self, name: str) -> Service:
@@ -167,7 +181,7 @@ class Services:
             except (KeyError, StartError):
                 raise StartError(service.name, DEPENDENCY_FAILED) from None
         self._step(f"start service {service.name}")
-        service.started_at, service.ends = self.now(), None
+        service.started_at, service.ends, service.deaf = self.now(), None, False
         try:
             self._launch(service)
         finally:
@@ -218,6 +232,7 @@ class Services:
             does, fault = "dies", {"after_seconds": 0.2, "exit_code": PROCESS_ABORTED}
             memory = {}
         service.state, service.process_id, service.exit_code = "running", _process_id(), 0
+        service.deaf = does == "deaf"
         if does == "dies":
             after = float(fault.get("after_seconds", 1.0))
             code = int(fault.get("exit_code", PROCESS_ABORTED))

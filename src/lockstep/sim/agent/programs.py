@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from lockstep.sim.agent.failure import OperationError
-from lockstep.sim.engine import Completed
 from lockstep.sim.machine import Machine
 from lockstep.sim.programs import NotAProgramError, find
-from lockstep.sim.services import BAD_PROGRAM, MESSAGES, Services
+from lockstep.sim.services import BAD_PROGRAM, FILE_NOT_FOUND, MESSAGES, Services
 
-_STDOUT_LIMIT = 1024 * 1024
+_OUTPUT_LIMIT = 1024 * 1024
 _STDERR_LIMIT = 64 * 1024
 _TO_EXE = re.compile(r"^(.*?\.exe)(\s|$)", re.IGNORECASE)
 
@@ -39,15 +38,31 @@ def resolve(machine: Machine, services: Services, operation: Mapping[str, Any]) 
     return path if machine.disk.exists(path) else None
 
 
-def run(machine: Machine, path: str, arguments: list[str]) -> Completed:
-    """Run a program to its end; raises OperationError where Windows could not."""
+class Finished(NamedTuple):
+    """A program that ran, or was ended at its time limit: then its exit code is -1, as Process.Kill leaves it."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    timed_out: bool
+
+
+def run(machine: Machine, path: str, arguments: list[str], seconds: float) -> Finished:
+    """Run a program to its end or to its time limit; raises OperationError where Windows could not.
+
+    The time that a program takes is what it lets pass on the node's clock.
+    """
     try:
         program = find(machine, path)
     except NotAProgramError:
         raise OperationError("io", MESSAGES[BAD_PROGRAM]) from None
     if program is None:
-        raise OperationError("io", "The system cannot find the file specified")
-    return program.run(machine, arguments)
+        raise OperationError("io", MESSAGES[FILE_NOT_FOUND])
+    began = machine.clock.now()
+    done = program.run(machine, arguments)
+    late = machine.clock.now() - began >= seconds
+    stdout, stderr = (data.decode("utf-8", "replace")[:_OUTPUT_LIMIT] for data in (done.stdout, done.stderr))
+    return Finished(-1, "", "", timed_out=True) if late else Finished(done.exit_code, stdout, stderr, timed_out=False)
 
 
 def report(machine: Machine, services: Services, operation: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,12 +70,5 @@ def report(machine: Machine, services: Services, operation: Mapping[str, Any]) -
     path = resolve(machine, services, operation)
     if path is None:
         return {"found": False}
-    done = run(machine, path, list(operation.get("arguments", ())))
-    return {
-        "found": True,
-        "program": path,
-        "exit_code": done.exit_code,
-        "stdout": done.stdout.decode("utf-8", "replace")[:_STDOUT_LIMIT],
-        "stderr": done.stderr.decode("utf-8", "replace")[:_STDERR_LIMIT],
-        "timed_out": False,
-    }
+    done = run(machine, path, list(operation.get("arguments", ())), operation["timeout_seconds"])
+    return {"found": True, "program": path, **done._asdict(), "stderr": done.stderr[:_STDERR_LIMIT]}

@@ -37,14 +37,16 @@ def restart(
 
 
 def stop(services: Services, name: str, seconds: float, *, force: bool = False) -> None:
-    """Stop a service; one that is still starting is waited for, and ended by force only where `force` says so."""
+    """Stop a service, or end its process where `force` says so and it does not stop in time; raises OperationError."""
     state = services.wait(name, ("running", "stopped", "paused"), seconds)
+    if state == "running":
+        services.stop(name)
+        state = services.wait(name, ("stopped",), seconds)
     if state == "stopped":
         return
-    if state == "running" or force:
-        services.stop(name)
-        return
-    raise OperationError("timeout", f"{name} did not stop within {seconds:g} s: it is {state}.")
+    if not force:
+        raise OperationError("timeout", f"{name} did not stop within {seconds:g} s: it is {state}.")
+    services.kill(name)
 
 
 def start(services: Services, name: str, seconds: float, settle: float) -> int:

@@ -177,18 +177,20 @@ class Transaction:
             if path is None:
                 named = " ".join(operation[key] for key in ("path", "service", "sibling") if key in operation)
                 raise OperationError("missing", f"There is no program {named}")
-            done = programs.run(self.machine, path, list(operation.get("arguments", ())))
-            output = done.stdout.decode("utf-8", "replace")
-            absent = [text for text in operation["must_contain"] if text not in output]
-            if done.exit_code == 0 and not absent:
+            left = max(1.0, limit - (clock.now() - began))
+            done = programs.run(self.machine, path, list(operation.get("arguments", ())), left)
+            absent = [text for text in operation["must_contain"] if text not in done.stdout]
+            if done.exit_code == 0 and not done.timed_out and not absent:
                 return {"attempts": attempts}
             if clock.now() - began + _PAUSE >= limit:
                 break
             clock.sleep(_PAUSE)
-        reason = (
-            f"does not show {', '.join(absent)}" if done.exit_code == 0 else f"ended with exit code {done.exit_code}"
-        )
-        shown = (output + done.stderr.decode("utf-8", "replace")).strip()[-_OUTPUT_LIMIT:]
+        reason = f"ended with exit code {done.exit_code}"
+        if done.timed_out:
+            reason = "did not end in time"
+        elif done.exit_code == 0:
+            reason = f"does not show {', '.join(absent)}"
+        shown = (done.stdout + done.stderr).strip()[-_OUTPUT_LIMIT:]
         message = f"{path} {reason}, after {attempts} attempts in {limit} s."
         raise OperationError("check_failed", message, exit_code=done.exit_code, output=shown)
 
