@@ -104,13 +104,12 @@ EXAMPLES = r"""
       windows-priorityclass: ABOVE_NORMAL_PRIORITY_CLASS
     backup: true
 
-- name: Leave the reservation to kubelet again
+- name: Let kubelet have the priority of any other process again
   kubelet_config:
     version: 1.36.1
     state: absent
-    configuration:
-      systemReserved:
-        memory: 2Gi
+    flags:
+      windows-priorityclass:
 """
 
 RETURN = r"""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from winrm.protocol import Protocol
 
 from lockstep.ansible.containerd_config import configure
 from lockstep.ansible.fleet import pool_plan
+from lockstep.ansible.spec import documentation
 from lockstep.node.session import Completed, Session
 from lockstep.sim import DEFAULT_PASSWORD, DEFAULT_USER, NodeSpec, SimulatedNodes
 
@@ -57,6 +60,7 @@ class Site:
         assert done.returncode == status, output
         assert "Traceback" not in output
         assert "DEPRECATION" not in output
+        assert "[WARNING]" not in output
         return output
 
     def changed(self, output: str) -> dict[str, int]:
@@ -80,6 +84,125 @@ def site(tmp_path: Path) -> Iterator[Site]:
     ]
     with SimulatedNodes(tmp_path / "nodes", specs) as nodes:
         yield Site(tmp_path, nodes)
+
+
+def test_provision_does_what_check_mode_showed_and_the_second_run_nothing(site: Site) -> None:
+    provision = ROOT / "playbooks" / "provision.yml"
+    shown = site.play(provision, "--check", "--diff", "--forks", "1")
+    assert site.requests() == {"win2022-0": 2 * NOTHING_TO_DO, "win2025-0": 2 * NOTHING_TO_DO}
+    assert not site.nodes.cluster.list()["items"]
+    done = site.play(provision, "--diff", "--forks", "1")
+    assert done == shown
+    assert site.changed(done) == {"win2022-0": 2, "win2025-0": 2}
+    assert all(count <= 2 * CHANGE for count in site.requests().values())
+    again = site.play(provision, "--diff")
+    assert site.changed(again) == {"win2022-0": 0, "win2025-0": 0}
+    assert all(count <= 2 * NOTHING_TO_DO for count in site.requests().values())
+    labels = {node["metadata"]["name"]: node["metadata"]["labels"] for node in site.nodes.cluster.list()["items"]}
+    assert {name: each["lockstep.windows/pool"] for name, each in labels.items()} == {
+        "win2022-0": "win2022",
+        "win2025-0": "win2025",
+    }
+
+
+def test_one_pool_alone(site: Site) -> None:
+    output = site.play(ROOT / "playbooks" / "provision.yml", "--check", "--diff", "--limit", "win2025")
+    assert site.changed(output) == {"win2025-0": 2}
+    assert "+VmMemorySizeInMb = 2048" in output
+    assert site.requests()["win2022-0"] == 0
+
+
+def test_render_asks_no_node(site: Site, tmp_path: Path) -> None:
+    folder = tmp_path / "manifests"
+    output = site.play(ROOT / "playbooks" / "render.yml", "-e", f"lockstep_manifests={folder}")
+    assert sum(site.changed(output).values()) == 1
+    subprocess.run(
+        [
+            Path(sys.executable).with_name("lockstep"),
+            "render",
+            "-i",
+            ROOT / "inventories" / "demo",
+            "-o",
+            folder,
+            "--check",
+        ],
+        check=True,
+    )
+    assert sum(site.requests().values()) == 0
+
+
+def test_verify_collects_what_is_in_effect(site: Site, tmp_path: Path) -> None:
+    site.play(ROOT / "playbooks" / "verify.yml", "-e", f"lockstep_observed={tmp_path / 'observed'}")
+    for name in site.nodes.names:
+        dump = tomllib.loads((tmp_path / "observed" / f"{name}.toml").read_text())
+        assert dump["plugins"]["io.containerd.cri.v1.runtime"]["containerd"]["runtimes"]
+        assert "hostname-override" in json.loads((tmp_path / "observed" / f"{name}.json").read_text())["flags"]
+
+
+def examples() -> list[dict[str, Any]]:
+    """Every example of every module, named after it; kubelet's last, because it needs containerd."""
+    found = []
+    for module in sorted((ROOT / "library").glob("*.py"), key=lambda path: ("kubelet" in path.stem, path.stem)):
+        tasks = documentation(module, "EXAMPLES")
+        found += [task | {"name": f"{module.stem}: {task['name']}"} for task in tasks]
+    return found
+
+
+def test_every_example_runs(site: Site, tmp_path: Path) -> None:
+    tasks = examples()
+    output = site.play(tasks)
+    for task in tasks:
+        assert f"TASK [{task['name']}]" in output
+    assert set(site.changed(output)) == set(site.nodes.names)
+    assert (tmp_path / "build" / "runtimeclasses" / "kustomization.yaml").is_file()
+
+
+def test_results_have_the_documented_keys(site: Site, tmp_path: Path) -> None:
+    """What a task returns is documented, and what is documented as always returned is returned."""
+    modules = {module.stem: documentation(module, "RETURN") for module in (ROOT / "library").glob("*.py")}
+    plan = "(lockstep_fleet | lockstep_pool(group_names))"
+    arguments: dict[str, dict[str, Any]] = {
+        "containerd_config": {"version": "2.3.4", "handlers": f"{{{{ {plan}.containerd.handlers }}}}"},
+        "kubelet_config": {"version": "1.36.1", "configuration": f"{{{{ {plan}.kubelet.configuration }}}}"},
+        "runtimeclass_manifests": {"fleet": "{{ lockstep_fleet }}", "dest": str(tmp_path / "manifests")},
+    }
+    tasks: list[dict[str, Any]] = []
+    for module in sorted(modules):
+        copy = {"content": f"{{{{ {module}_result | to_json }}}}", "dest": str(tmp_path / f"{module}.json")}
+        tasks += [
+            {module: arguments.get(module, {}), "register": f"{module}_result"},
+            {"ansible.builtin.copy": copy, "delegate_to": "localhost"},
+        ]
+    site.play(tasks, "--limit", "win2025-0")
+    for module, documented in modules.items():
+        result = json.loads((tmp_path / f"{module}.json").read_text()).keys() - {
+            "changed",
+            "failed",
+            "warnings",
+            "diff",
+        }
+        assert result <= documented.keys(), module
+        assert {key for key, value in documented.items() if value["returned"] == "success"} <= result, module
+
+
+def test_a_failure_is_one_message_without_a_traceback(site: Site) -> None:
+    site.nodes.engine("win2025-0").faults.add(kind="service", name="containerd", does="dies", after_seconds=1.2)
+    output = site.play(ROOT / "playbooks" / "provision.yml", "--limit", "win2025-0", "-vvv", status=2)
+    assert "containerd did not come up with the new configuration, so the old one is back" in output
+    assert "step      3 of 4, restart service containerd: stopped again after 1.2 s" in output
+    assert "rolled_back: true" in output
+
+
+def test_lockstep_missing_is_said_with_the_way_to_install_it(site: Site, tmp_path: Path) -> None:
+    hidden = tmp_path / "sitecustomize.py"
+    hidden.write_text("import sys; sys.modules['lockstep'] = None\n")
+    os.environ["PYTHONPATH"] = str(tmp_path)
+    try:
+        output = site.play([{"containerd_config_info": {}}], status=1)
+    finally:
+        del os.environ["PYTHONPATH"]
+    assert re.search(r"containerd_config_info needs lockstep in the Python that runs\s+Ansible", output)
+    assert "-m pip install lockstep-windows" in output.replace("\n", " ")
 
 
 def test_become_is_refused_with_the_reason(site: Site) -> None:
