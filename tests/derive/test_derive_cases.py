@@ -11,11 +11,11 @@ import yaml
 
 from lockstep.catalog.kubernetes import known_minors
 from lockstep.finding import Finding
-from lockstep.fleet import derive_classes, derive_handlers, derive_kubelet, derive_pools, derive_selectors
-from lockstep.fleet.assemble import assemble
-from lockstep.fleet.derive import Derivation, derive
-from lockstep.fleet.locate import Nowhere
+from lockstep.fleet.derivation import classes, handlers, kubelet, pools, selectors
+from lockstep.fleet.derivation.derive import Derivation, derive
 from lockstep.fleet.plan import to_data
+from lockstep.fleet.shape.assemble import assemble
+from lockstep.fleet.text.locate import Nowhere
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
 
@@ -68,7 +68,7 @@ def test_every_rule_of_the_derivation_has_a_case() -> None:
     rules = {line.split()[1] for file in CASES for line in yaml.safe_load(file.read_text(encoding="utf-8"))["findings"]}
     ids = {
         value
-        for module in (derive_classes, derive_handlers, derive_kubelet, derive_pools, derive_selectors)
+        for module in (classes, handlers, kubelet, pools, selectors)
         for name, value in vars(module).items()
         if name.isupper() and str(value).startswith("LW")
     }

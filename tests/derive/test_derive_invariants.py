@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lockstep.catalog.builds import Build
 from lockstep.finding import Severity
-from lockstep.fleet.derive import derive
+from lockstep.fleet.derivation.derive import derive
 from lockstep.fleet.model import Fleet, Isolation, Pool, RuntimeClass, UtilityVM
 from lockstep.fleet.plan import Plan, to_data
 from lockstep.k8s.taints import Taint, Toleration

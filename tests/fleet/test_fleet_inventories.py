@@ -10,11 +10,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.fleet.groups import Uncertain
-from lockstep.fleet.inventory import Inventory
-from lockstep.fleet.settings import ansible_decides
-from lockstep.fleet.static import read_static
-from lockstep.fleet.through_ansible import read_with_ansible
+from lockstep.fleet.inventory.contents import Inventory
+from lockstep.fleet.inventory.groups import Uncertain
+from lockstep.fleet.inventory.settings import ansible_decides
+from lockstep.fleet.inventory.static import read_static
+from lockstep.fleet.inventory.through_ansible import read_with_ansible
 
 CASES = sorted((Path(__file__).parent / "inventories").glob("*.inventory"))
 

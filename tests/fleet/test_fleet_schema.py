@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from lockstep.fleet import kinds, refusal, source
-from lockstep.fleet.kinds import Kind
 from lockstep.fleet.load import check_data
-from lockstep.fleet.refusal import Refused
-from lockstep.fleet.schema import PUBLISHED, schema, text
-from lockstep.fleet.spec import VARIABLE
+from lockstep.fleet.shape import kinds, refusal
+from lockstep.fleet.shape.kinds import Kind
+from lockstep.fleet.shape.refusal import Refused
+from lockstep.fleet.shape.schema import PUBLISHED, schema, text
+from lockstep.fleet.shape.spec import VARIABLE
+from lockstep.fleet.text import source
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.case"))
 # What a schema cannot say: it sees no other keys, no quotes, no catalogue of look-alikes, no Kubernetes sets of labels.
@@ -36,7 +37,7 @@ def errors_of(data: Any) -> list[str]:
 
 
 def test_the_published_file_is_current() -> None:
-    assert PUBLISHED.read_text(encoding="utf-8") == text(), "run: python -m lockstep.fleet.schema"
+    assert PUBLISHED.read_text(encoding="utf-8") == text(), "run: python -m lockstep.fleet.shape.schema"
 
 
 def test_it_is_a_schema() -> None:

@@ -12,8 +12,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lockstep.fleet import source
 from lockstep.fleet.load import Loaded, check, check_data
+from lockstep.fleet.text import source
 from lockstep.report.findings import report
 
 DESCRIPTION: dict[str, Any] = yaml.safe_load("""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lockstep.catalog.builds import resolve
-from lockstep.fleet.derive import derive
+from lockstep.fleet.derivation.derive import derive
 from lockstep.fleet.model import Fleet, Pool, RuntimeClass
 from lockstep.fleet.plan import Plan
 from lockstep.k8s.taints import Taint

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from lockstep.finding import Finding, Severity
-from lockstep.fleet import source
-from lockstep.fleet.assemble import assemble
 from lockstep.fleet.bare import bare_description
-from lockstep.fleet.construct import REPEATED_KEY
-from lockstep.fleet.document import Document
-from lockstep.fleet.inventory import NO_FLEET, Description, Inventory, check_hosts, chosen
-from lockstep.fleet.locate import Locator, Nowhere
+from lockstep.fleet.inventory.contents import Inventory, check_hosts, chosen
 from lockstep.fleet.model import Fleet
 from lockstep.fleet.plan import Plan
-from lockstep.fleet.spec import VARIABLE
+from lockstep.fleet.shape.assemble import assemble
+from lockstep.fleet.shape.spec import VARIABLE
+from lockstep.fleet.text import source
+from lockstep.fleet.text.construct import REPEATED_KEY
+from lockstep.fleet.text.description import NO_FLEET, Description
+from lockstep.fleet.text.document import Document
+from lockstep.fleet.text.locate import Locator, Nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def derived(loaded: Loaded) -> Loaded:
     """Return a loaded description with its plan and what derivation finds."""
     if loaded.certain is None:
         return loaded
-    from lockstep.fleet.derive import derive  # noqa: PLC0415 - not needed for a description that cannot be read
+    from lockstep.fleet.derivation.derive import derive  # noqa: PLC0415 - not needed for a description that cannot be read
 
     derivation = derive(loaded.certain)
     return replace(loaded, plan=derivation.plan if loaded.fleet else None).adding(list(derivation.findings))
@@ -122,14 +123,14 @@ def load_fleet(path: Path | str, *, vault_password_file: Path | None = None) -> 
 
 def read_inventory(path: Path, shown: str, vault_password_file: Path | None = None) -> Inventory:
     """Return what an inventory says: read without Ansible where that is certain to be the same."""
-    from lockstep.fleet.groups import Uncertain  # noqa: PLC0415
-    from lockstep.fleet.settings import ansible_decides  # noqa: PLC0415 - a bare file needs none of these
-    from lockstep.fleet.static import read_static  # noqa: PLC0415
+    from lockstep.fleet.inventory.groups import Uncertain  # noqa: PLC0415
+    from lockstep.fleet.inventory.settings import ansible_decides  # noqa: PLC0415 - a bare file needs none of these
+    from lockstep.fleet.inventory.static import read_static  # noqa: PLC0415
 
     if not ansible_decides(path):
         with suppress(Uncertain):
             return read_static(path, shown)
-    from lockstep.fleet.through_ansible import read_with_ansible  # noqa: PLC0415 - Ansible takes half a second to start
+    from lockstep.fleet.inventory.through_ansible import read_with_ansible  # noqa: PLC0415 - Ansible takes half a second to start
 
     return read_with_ansible(path, shown, vault_password_file)
 

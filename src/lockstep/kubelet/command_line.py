@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lockstep.catalog.kubernetes import Flag, Minor, minor
-from lockstep.fleet.kinds import RESERVED
 from lockstep.fleet.nearest import nearest
+from lockstep.fleet.shape.kinds import RESERVED
 from lockstep.k8s.labels import within
 from lockstep.kubelet.arguments import quote
 from lockstep.kubelet.problem import CommandLineError

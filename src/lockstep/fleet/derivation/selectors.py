@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from lockstep.catalog.builds import Build
 from lockstep.finding import Finding, Severity
-from lockstep.fleet.derive_classes import Placement, PoolSet
-from lockstep.fleet.derive_kubelet import POOL_LABEL
+from lockstep.fleet.derivation.classes import Placement, PoolSet
+from lockstep.fleet.derivation.kubelet import POOL_LABEL
 from lockstep.fleet.model import Pool
 from lockstep.k8s.labels import ARCH, OS, WINDOWS_BUILD, key_problem
 

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 from lockstep.finding import DataPath, Finding, Severity
-from lockstep.fleet.document import Document
-from lockstep.fleet.locate import Locator, NodeLocator
-from lockstep.fleet.spec import VARIABLE
+from lockstep.fleet.shape.spec import VARIABLE
+from lockstep.fleet.text.description import Description
+from lockstep.fleet.text.document import Document
+from lockstep.fleet.text.locate import Locator
 
-NO_FLEET = "LW010"
 DIFFERENT_FLEETS = "LW020"
 UNSEEN_FLEET = "LW021"
 TWO_POOLS = "LW022"
 EMPTY_GROUP = "LW023"
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """One value of `lockstep_fleet`: plain data, where it is written, and what is wrong with its text.
-
-    The findings' paths start at the value.
-    """
-
-    data: Any
-    locator: Locator
-    findings: tuple[Finding, ...] = ()
-    documents: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +30,6 @@ class Inventory:
     idle: Mapping[str, Description] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     documents: tuple[Document, ...] = ()
-
-
-def described_in(document: Document, root: DataPath, data: Any) -> Description:
-    """Return the description that stands at one path of a document."""
-    size = len(root)
-    findings = tuple(replace(found, path=found.path[size:]) for found in document.findings if found.path[:size] == root)
-    return Description(data, NodeLocator(document, root), findings, (document,))
 
 
 def chosen(inventory: Inventory) -> tuple[Description | None, list[Finding]]:

@@ -9,7 +9,7 @@ from lockstep.catalog import pause
 from lockstep.catalog.builds import Build
 from lockstep.catalog.compatibility import can_run, matches
 from lockstep.finding import DataPath, Finding, Severity
-from lockstep.fleet.derive_pools import PAUSE_BOOTS_OTHER, Site, pinned_guest, unlisted
+from lockstep.fleet.derivation.pools import PAUSE_BOOTS_OTHER, Site, pinned_guest, unlisted
 from lockstep.fleet.model import Fleet, Isolation, Pool, RuntimeClass
 from lockstep.k8s.taints import Taint
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from lockstep.catalog.builds import Build, UnknownBuild, resolve
 from lockstep.catalog.containerd import Series
 from lockstep.finding import Finding, Severity
-from lockstep.fleet.derive_classes import Placement, PoolSet
-from lockstep.fleet.derive_pools import Site
+from lockstep.fleet.derivation.classes import Placement, PoolSet
+from lockstep.fleet.derivation.pools import Site
 from lockstep.fleet.model import Isolation, RuntimeClass, UtilityVM
 from lockstep.fleet.plan import Handler, OptionValue
 

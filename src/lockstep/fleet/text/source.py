@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from lockstep.finding import Finding, Place, Severity
-from lockstep.fleet.construct import ENDLESS_ALIAS, Build, Endless, Loader
-from lockstep.fleet.document import Document, span
+from lockstep.fleet.text.construct import ENDLESS_ALIAS, Build, Endless, Loader
+from lockstep.fleet.text.document import Document, span
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,10 +14,10 @@ from datetime import date
 from typing import Any
 
 from lockstep.catalog import builds, versions
-from lockstep.fleet import refusal
-from lockstep.fleet.document import shortened
 from lockstep.fleet.nearest import nearest
-from lockstep.fleet.refusal import Refused
+from lockstep.fleet.shape import refusal
+from lockstep.fleet.shape.refusal import Refused
+from lockstep.fleet.text.document import shortened
 from lockstep.k8s import labels, names, quantities
 from lockstep.k8s.taints import EFFECTS
 

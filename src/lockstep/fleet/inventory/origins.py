@@ -10,10 +10,10 @@ from typing import Any
 import yaml
 
 from lockstep.finding import Finding, Place
-from lockstep.fleet.construct import REPEATED_KEY
-from lockstep.fleet.document import Document
-from lockstep.fleet.locate import NodeLocator, Path
-from lockstep.fleet.spec import VARIABLE
+from lockstep.fleet.shape.spec import VARIABLE
+from lockstep.fleet.text.construct import REPEATED_KEY
+from lockstep.fleet.text.document import Document
+from lockstep.fleet.text.locate import NodeLocator, Path
 
 Documents = Callable[[str], Document | None]
 

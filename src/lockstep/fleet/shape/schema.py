@@ -1,7 +1,7 @@
 """The published JSON Schema of a description, made from the specification that the validator reads.
 
-`python -m lockstep.fleet.schema` writes it to standard output; editors complete and check with it. It covers a file
-with `lockstep_fleet` beside other variables, and one whose top is the description itself.
+`python -m lockstep.fleet.shape.schema` writes it to standard output; editors complete and check with it. It covers
+a file with `lockstep_fleet` beside other variables, and one whose top is the description itself.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lockstep.fleet.kinds import Kind
-from lockstep.fleet.spec import FLEET, VARIABLE, Field, Free, Items, Record, Shape, Table, WordOr
+from lockstep.fleet.shape.kinds import Kind
+from lockstep.fleet.shape.spec import FLEET, VARIABLE, Field, Free, Items, Record, Shape, Table, WordOr
 
-PUBLISHED = Path(__file__).with_name("lockstep-fleet.schema.json")
+PUBLISHED = Path(__file__).parents[1] / "lockstep-fleet.schema.json"
 
 _FLEET = {"$ref": "#/definitions/fleet"}
 

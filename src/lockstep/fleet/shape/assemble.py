@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from lockstep.finding import DataPath, Finding, Severity
-from lockstep.fleet import refusal
-from lockstep.fleet.locate import Locator
 from lockstep.fleet.model import Fleet, Pool, RuntimeClass, UtilityVM
 from lockstep.fleet.nearest import nearest
-from lockstep.fleet.refusal import INVALID
-from lockstep.fleet.spec import FLEET
-from lockstep.fleet.validate import validate
+from lockstep.fleet.shape import refusal
+from lockstep.fleet.shape.refusal import INVALID
+from lockstep.fleet.shape.spec import FLEET
+from lockstep.fleet.shape.validate import validate
+from lockstep.fleet.text.locate import Locator
 from lockstep.k8s.taints import Taint, Toleration
 
 DEFAULT_TAINT = Taint("os", "windows", "NoSchedule")

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lockstep.finding import DataPath
-from lockstep.fleet import source
-from lockstep.fleet.construct import REPEATED_KEY
-from lockstep.fleet.document import UNREADABLE, Document
-from lockstep.fleet.groups import Groups, Uncertain
-from lockstep.fleet.ini import read_ini
-from lockstep.fleet.inventory import Description, Inventory, described_in
-from lockstep.fleet.spec import VARIABLE
+from lockstep.fleet.inventory.contents import Inventory
+from lockstep.fleet.inventory.groups import Groups, Uncertain
+from lockstep.fleet.inventory.ini import read_ini
+from lockstep.fleet.shape.spec import VARIABLE
+from lockstep.fleet.text import source
+from lockstep.fleet.text.construct import REPEATED_KEY
+from lockstep.fleet.text.description import Description, described_in
+from lockstep.fleet.text.document import UNREADABLE, Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from lockstep.finding import Finding, Place, Severity
-from lockstep.fleet import source
-from lockstep.fleet.document import Document, shortened
-from lockstep.fleet.inventory import Description, Inventory
-from lockstep.fleet.origins import Origins, plain
-from lockstep.fleet.spec import VARIABLE
+from lockstep.fleet.inventory.contents import Inventory
+from lockstep.fleet.inventory.origins import Origins, plain
+from lockstep.fleet.shape.spec import VARIABLE
+from lockstep.fleet.text import source
+from lockstep.fleet.text.description import Description
+from lockstep.fleet.text.document import Document, shortened
 
 UNREADABLE_INVENTORY = "LW024"
 UNREADABLE_TEMPLATE = "LW025"

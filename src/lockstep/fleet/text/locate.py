@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import yaml
 
 from lockstep.finding import Place
-from lockstep.fleet.document import Document, span
+from lockstep.fleet.text.document import Document, span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import Any
 
 from lockstep.catalog.kubernetes import Minor
 from lockstep.finding import Finding, Severity
-from lockstep.fleet.derive_pools import Site
+from lockstep.fleet.derivation.pools import Site
 from lockstep.fleet.plan import KubeletPlan, taint_to_data
 from lockstep.k8s.taints import Taint
 

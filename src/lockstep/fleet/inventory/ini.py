@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from lockstep.fleet.groups import Groups, Uncertain
+from lockstep.fleet.inventory.groups import Groups, Uncertain
 
 _SECTION = re.compile(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?")
 _CHILD = re.compile(r"([^:\]\s]+)\s*(?:#.*)?")

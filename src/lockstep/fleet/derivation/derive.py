@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lockstep.finding import Finding, Severity
-from lockstep.fleet.derive_classes import Placement, place
-from lockstep.fleet.derive_handlers import HANDLERS, handler_name, handlers_by_pool
-from lockstep.fleet.derive_kubelet import kubelet_plan
-from lockstep.fleet.derive_pools import Site, survey
-from lockstep.fleet.derive_selectors import ALWAYS, Labels, select
+from lockstep.fleet.derivation.classes import Placement, place
+from lockstep.fleet.derivation.handlers import HANDLERS, handler_name, handlers_by_pool
+from lockstep.fleet.derivation.kubelet import kubelet_plan
+from lockstep.fleet.derivation.pools import Site, survey
+from lockstep.fleet.derivation.selectors import ALWAYS, Labels, select
 from lockstep.fleet.model import Fleet
 from lockstep.fleet.plan import ClassPlan, ContainerdPlan, Handler, KubeletPlan, Plan, PoolPlan
 from lockstep.k8s.quantities import canonical

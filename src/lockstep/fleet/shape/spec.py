@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lockstep.fleet import kinds
-from lockstep.fleet.kinds import Kind
+from lockstep.fleet.shape import kinds
+from lockstep.fleet.shape.kinds import Kind
 from lockstep.k8s.taints import toleration_problem
 
 VARIABLE = "lockstep_fleet"

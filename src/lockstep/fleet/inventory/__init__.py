@@ -1,0 +1,1 @@
+"""Ansible inventories: groups, hosts, and the description that each host sees."""
