@@ -1,0 +1,35 @@
+"""One Windows stand-in for all tests that need one: the first start takes a quarter of a minute."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.node.support import standin
+from tests.node.support.cases import PROGRAM
+
+
+@pytest.fixture(scope="session")
+def node() -> Iterator[standin.Node]:
+    """A running node of the stand-in, new for this session.
+
+    LOCKSTEP_WINDOWS_NODE_DIR names a folder to keep it in, for those who run these tests again and again.
+    """
+    if reason := standin.missing():
+        pytest.skip(reason)
+    kept = os.environ.get("LOCKSTEP_WINDOWS_NODE_DIR")
+    folder = Path(kept) if kept else Path(tempfile.mkdtemp(prefix="lockstep-node-"))
+    made = standin.Node(folder)
+    made.power("start")
+    try:
+        standin.build_program(made.place(PROGRAM))
+        yield made
+    finally:
+        made.power("stop")
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,202 @@
+"""A case: a node's state before, a request, the answer, the state after. One YAML file each, in tests/node/cases.
+
+    title: what holds
+    not_on: {linux: why that engine cannot show it}
+    before:
+      files: {'C:\\$case\\a.toml': text}      a text, {base64: …}, {size: bytes} or {json: data}
+      folders: ['C:\\$case\\folder']
+      programs: ['C:\\$case\\other.exe']      copies of the test program, beside C:\\testservice.exe
+      services: {$case-web: {config: path, binary_path: …, running: true, depends_on: [other]}}
+    faults: [{kind: in_use, path: …}]         or denied
+    emulated: {faults: […]}                   what that engine's services do, which have no test program to decide it
+    request: {mode: …, operations: […]}       {content_of: text} and {sha256_of: text} stand for base64 and SHA-256
+    response: …                               {matches: pattern}, {any: integer}, {any: positive}, {between: [a, b]},
+                                              {length: n} and {json: data} stand for what is not known to the letter
+    after:
+      files: …                                all files of the case; as before where not given. {time} in a name: a UTC time
+      services: {$case-web: {state: running, binary_path: …, new_process: true}}
+
+`$case` is the case's name: its folder under C:, its transaction, the beginning of its services' names.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FOLDER = Path(__file__).parent.parent / "cases"
+PROGRAM = "C:\\testservice.exe"
+TRANSACTIONS = "C:\\ProgramData\\lockstep\\transactions"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceBefore:
+    """A service to be made; `config` is the file that tells it how to behave."""
+
+    name: str
+    binary_path: str
+    running: bool = False
+    depends_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceNow:
+    """What the service manager says of a service."""
+
+    state: str
+    binary_path: str
+    process_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case, its placeholders filled in."""
+
+    name: str
+    title: str
+    not_on: Mapping[str, str]
+    files: Mapping[str, bytes]
+    folders: tuple[str, ...]
+    programs: tuple[str, ...]
+    services: tuple[ServiceBefore, ...]
+    faults: tuple[Mapping[str, str], ...]
+    emulated_faults: tuple[Mapping[str, Any], ...]
+    request: Mapping[str, Any]
+    response: Mapping[str, Any]
+    files_after: Mapping[str, bytes]
+    services_after: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> str:
+        """The folder that holds all of the case's files but the journal."""
+        return f"C:\\{self.name}"
+
+    def owns(self, path: str) -> bool:
+        """Whether a file belongs to this case: it lies in its folder, or is its journal."""
+        return path.startswith((f"{self.folder}\\", f"{TRANSACTIONS}\\{self.name}"))
+
+
+def names() -> list[str]:
+    """Return the names of all cases."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def load(name: str) -> Case:
+    """Read a case."""
+    text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8").replace("$case", name)
+    data = yaml.safe_load(text)
+    unknown = set(data) - {"title", "not_on", "before", "faults", "emulated", "request", "response", "after"}
+    assert not unknown, f"{name}: unknown keys {unknown}"
+    before, after = data.get("before", {}), data.get("after", {})
+    files = _files(before.get("files", {}))
+    return Case(
+        name=name,
+        title=data["title"],
+        not_on=data.get("not_on", {}),
+        files=files,
+        folders=tuple(before.get("folders", ())),
+        programs=tuple(before.get("programs", ())),
+        services=tuple(_service(key, value) for key, value in before.get("services", {}).items()),
+        faults=tuple(data.get("faults", ())),
+        emulated_faults=tuple(data.get("emulated", {}).get("faults", ())),
+        request=_fill(data["request"]),
+        response=_fill(data["response"]),
+        files_after=_files(after["files"]) if "files" in after else files,
+        services_after=after.get("services", {}),
+    )
+
+
+def content(given: Any) -> bytes:
+    """Return the bytes that a case means."""
+    if isinstance(given, str):
+        return given.encode()
+    [(kind, value)] = given.items()
+    if kind == "base64":
+        return base64.b64decode(value)
+    if kind == "json":
+        return json.dumps(value).encode("ascii")
+    assert kind == "size", f"no such content: {given}"
+    pattern = bytes(range(256)) * 257 + b"\r\n"
+    return (pattern * (value // len(pattern) + 1))[:value]
+
+
+def differences(expected: Any, found: Any, where: str = "response") -> list[str]:
+    """Return where an answer is not what the case expects, one line each."""
+    if isinstance(expected, dict) and len(expected) == 1 and (how := next(iter(expected))) in _LOOSE:
+        return [] if _LOOSE[how](expected[how], found) else [f"{where}: {_short(found)} is not {expected}"]
+    if isinstance(expected, dict) and isinstance(found, dict):
+        missing = [f"{where}: lacks {key}" for key in expected if key not in found]
+        extra = [f"{where}: has {key}: {_short(found[key])}" for key in found if key not in expected]
+        inner = [differences(expected[key], found[key], f"{where}.{key}") for key in expected if key in found]
+        return missing + extra + [line for lines in inner for line in lines]
+    if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        pairs = enumerate(zip(expected, found, strict=True))
+        return [line for i, (one, two) in pairs for line in differences(one, two, f"{where}[{i}]")]
+    same = expected == found and isinstance(expected, bool) == isinstance(found, bool)
+    return [] if same else [f"{where}: {_short(found)} is not {_short(expected)}"]
+
+
+def file_differences(expected: Mapping[str, bytes], found: Mapping[str, bytes]) -> list[str]:
+    """Return which files are not as expected; `{time}` in an expected name stands for a UTC time."""
+    lines, left = [], dict(found)
+    # A name to the letter before one with a pattern, which might fit it too.
+    for name, data in sorted(expected.items(), key=lambda item: "{time}" in item[0]):
+        pattern = re.escape(name).replace(re.escape("{time}"), r"\d{8}T\d{6}Z")
+        match = next((path for path in left if re.fullmatch(pattern, path)), None)
+        if match is None:
+            lines.append(f"{name}: is not there")
+        elif left.pop(match) != data:
+            lines.append(f"{name}: holds {_short(found[match])}, not {_short(data)}")
+    return lines + [f"{path}: should not be there, holds {_short(left[path])}" for path in left]
+
+
+def _service(name: str, given: Mapping[str, Any]) -> ServiceBefore:
+    binary_path = given.get("binary_path") or f"{PROGRAM} service {name} {given['config']}"
+    return ServiceBefore(name, binary_path, given.get("running", False), tuple(given.get("depends_on", ())))
+
+
+def _files(given: Mapping[str, Any]) -> dict[str, bytes]:
+    return {path: content(value) for path, value in given.items()}
+
+
+def _fill(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_fill(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"content_of"}:
+        return base64.b64encode(content(value["content_of"])).decode("ascii")
+    if set(value) == {"sha256_of"}:
+        return hashlib.sha256(content(value["sha256_of"])).hexdigest()
+    return {key: _fill(item) for key, item in value.items()}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _any(kind: str, found: Any) -> bool:
+    assert kind in ("integer", "positive"), kind
+    return _is_number(found) and isinstance(found, int) and (kind == "integer" or found > 0)
+
+
+_LOOSE: Mapping[str, Any] = {
+    "any": _any,
+    "matches": lambda pattern, found: isinstance(found, str) and re.search(pattern, found) is not None,
+    "between": lambda limits, found: _is_number(found) and limits[0] <= found <= limits[1],
+    "length": lambda length, found: isinstance(found, str) and len(found) == length,
+    "json": lambda data, found: json.loads(found) == data,
+}
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}… ({len(text)} characters)"

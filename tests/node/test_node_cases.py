@@ -1,0 +1,52 @@
+"""The same cases, on every engine that is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.node.support import cases, linux
+from tests.node.support.cases import Case, differences, file_differences
+from tests.node.support.emulated import EmulatedBench
+from tests.node.support.engines import Bench, ask
+from tests.node.support.standin import Node, StandInBench
+
+
+def _hold(bench: Bench, case: Case) -> None:
+    if bench.name in case.not_on:
+        pytest.skip(f"cannot be shown on {bench.name}: {case.not_on[bench.name]}")
+    watched = list(case.services_after)
+    with bench.set_up(case):
+        before = bench.services(watched)
+        response = ask(bench, case.request)
+        expected = {"contract": 1, "mode": case.request["mode"], **case.response}
+        problems = differences(expected, response)
+        problems += file_differences(case.files_after, bench.files(case))
+        now = bench.services(watched)
+        for name, wanted in case.services_after.items():
+            expected_service = {key: value for key, value in wanted.items() if key != "new_process"}
+            found = {"state": now[name].state, "binary_path": now[name].binary_path}
+            problems += differences(expected_service, found, name)
+            if wanted.get("new_process") and now[name].process_id in (0, before[name].process_id):
+                problems.append(f"{name}: is still the process that it was")
+    assert not problems, "\n".join([case.title, *problems])
+
+
+@pytest.mark.parametrize("name", cases.names())
+def test_emulated(name: str, tmp_path: Path) -> None:
+    _hold(EmulatedBench(tmp_path), cases.load(name))
+
+
+@pytest.mark.windows
+@pytest.mark.parametrize("name", cases.names())
+def test_agent_on_linux(name: str, tmp_path: Path) -> None:
+    if reason := linux.missing():
+        pytest.skip(reason)
+    _hold(linux.LinuxBench(tmp_path), cases.load(name))
+
+
+@pytest.mark.windows
+@pytest.mark.parametrize("name", cases.names())
+def test_agent_on_the_stand_in(name: str, node: Node) -> None:
+    _hold(StandInBench(node), cases.load(name))
