@@ -13,7 +13,7 @@ from typing import Any
 
 from lockstep.catalog.data import load
 
-_FORM = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.\d{1,4}(?:[-+.].*)?)?", re.ASCII | re.DOTALL)
+_FORM = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.\d{1,4}(?:[-+][0-9A-Za-z.+-]+)?)?", re.ASCII)
 _NEWER = 2
 """How many minors past the newest known one are taken to be like it; anything further is a slip of the pen."""
 

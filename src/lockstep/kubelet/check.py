@@ -11,7 +11,7 @@ from lockstep.k8s.labels import key_problem, kubelet_label_problem, value_proble
 from lockstep.kubelet import resource_rules, value_rules, windows_rules
 from lockstep.kubelet.command_line import flag_problem, overrides
 from lockstep.kubelet.configuration import inspect_configuration
-from lockstep.kubelet.fields import check_shape
+from lockstep.kubelet.fields import WRONG_TYPE, check_shape
 from lockstep.kubelet.problem import Problem
 from lockstep.kubelet.service_line import NODE_LABELS, CommandLine, pairs, parse
 from lockstep.kubelet.settings import Settings
@@ -61,7 +61,7 @@ def check_command_line(
 
 def _check(fields: Mapping[str, Any], facts: Minor, passed_over: Severity, *, whole: bool) -> list[Problem]:
     shape = list(check_shape(fields, facts, passed_over))
-    mistyped = {problem.path[0] for problem in shape if problem.severity is Severity.ERROR}
+    mistyped = {problem.path[0] for problem in shape if problem.rule == WRONG_TYPE}
     sound = {name: value for name, value in fields.items() if name not in mistyped and name in facts.fields}
     settings = Settings(sound, facts, whole)
     found = shape + [problem for rule in _RULES for problem in rule(settings)]

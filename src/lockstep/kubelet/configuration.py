@@ -180,7 +180,7 @@ def _pruned(current: Mapping[str, Any], managed: Mapping[str, Any]) -> dict[str,
 def _edit(text: str, current: Mapping[str, Any], intended: Mapping[str, Any]) -> str:
     result = text
     for path, gone in list(_changes(current, intended, ())):
-        result = yaml_edit.remove_entry(result, path) if gone else yaml_edit.set_entry(result, path, intended)
+        result = yaml_edit.remove_entry(result, path, intended) if gone else yaml_edit.set_entry(result, path, intended)
     if not same(load(result) or {}, intended):
         names = ", ".join(f"'{'.'.join(path)}'" for path, _ in _changes(current, intended, ()))
         raise KubeletConfigError(

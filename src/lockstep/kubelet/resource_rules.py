@@ -70,7 +70,7 @@ def _signal(settings: Settings, name: str, signal: str, value: str) -> Iterator[
 
 
 def _memory_works(settings: Settings) -> bool:
-    """Return whether this minor evicts by memory on Windows. Source: pkg/kubelet/eviction/helpers_windows.go, new in 1.31."""
+    """Return whether this minor evicts by memory on Windows. Source: pkg/kubelet/eviction/helpers_windows.go."""
     return settings.facts.number >= (1, 31)
 
 

@@ -50,21 +50,20 @@ def set_entry(text: str, path: Path, intended: Mapping[str, Any]) -> str:
     raise AssertionError(path)  # the loop returns at the last key
 
 
-def remove_entry(text: str, path: Path) -> str:
-    """Return `text` without the entry at `path`, which must be written out; KubeletConfigError where it is not."""
+def remove_entry(text: str, path: Path, intended: Mapping[str, Any]) -> str:
+    """Return `text` without the entry at `path`.
+
+    Where the entry is not written out (an alias, or a merged key), the mapping it is in is, as `intended` has it.
+    """
     node = parse(text)
     for key in path[:-1]:
         node = node.get(key) if node is not None else None
-    index = (
-        next((i for i, (key, _) in enumerate(node.entries) if key.value == path[-1]), None)
-        if node is not None
-        else None
-    )
+    entries = node.entries if node is not None else []
+    index = next((i for i, (key, _) in enumerate(entries) if key.value == path[-1]), None)
     if node is None or index is None:
-        raise KubeletConfigError(
-            f"'{'.'.join(path)}' comes from another part of the file, through an alias or a merge key",
-            "write the mapping out where it is used",
-        )
+        if len(path) == 1:
+            raise KubeletConfigError(f"'{path[0]}' comes out of a merge key", "write out what '<<' merges in")
+        return set_entry(text, path[:-1], intended)
     return _remove_flow(text, node, index) if node.flow else _remove_block(text, node, index)
 
 
