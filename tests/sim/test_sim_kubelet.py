@@ -59,6 +59,10 @@ def test_case(path: Path, make: Make) -> None:
     expect = case["expect"]
     engine = make(kubernetes=case["kubernetes"], containerd=case.get("containerd", "2.3.4"))
     config, flags = case["config"].encode(), case.get("flags", [])
+    for name, text in case.get("files", {}).items():
+        place = engine.machine.disk.locate(name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
     if "registers" not in expect:
         with pytest.raises(NodeError) as caught:
             start(engine, config, flags)
@@ -74,6 +78,7 @@ def test_case(path: Path, make: Make) -> None:
     node = node_of(engine, wanted.get("name", "node"))
     assert wanted.get("labels", {}).items() <= node["metadata"]["labels"].items()
     assert node["spec"].get("taints") == wanted.get("taints")
+    assert node["status"]["capacity"]["pods"] == str(wanted.get("max_pods", 110))
     if "handlers" in wanted:
         handlers = node["status"].get("runtimeHandlers")
         assert (None if handlers is None else [handler["name"] for handler in handlers]) == wanted["handlers"]

@@ -32,6 +32,10 @@ class DiskError(Exception):
         self.message = message
 
 
+class NoDriveError(DiskError):
+    """The node has no drive of this letter: to look there finds nothing, to write there fails."""
+
+
 class Disk:
     """The drives of one node."""
 
@@ -51,22 +55,31 @@ class Disk:
             raise DiskError("io", f"The given path's format is not supported: {path}")
         place = self._root / drive[0].upper()
         if not place.is_dir():
-            raise DiskError("io", f"Could not find a part of the path '{path}'.")
+            raise NoDriveError("io", f"Could not find a part of the path '{path}'.")
         for part in (part for part in rest.split("\\") if part):
             place = _child(place, part)
         return place
 
     def exists(self, path: str) -> bool:
         """Whether a file (not a folder) is there."""
-        return self.locate(path).is_file()
+        try:
+            return self.locate(path).is_file()
+        except NoDriveError:
+            return False
 
     def is_folder(self, path: str) -> bool:
         """Whether a folder is there."""
-        return self.locate(path).is_dir()
+        try:
+            return self.locate(path).is_dir()
+        except NoDriveError:
+            return False
 
     def read(self, path: str) -> bytes | None:
         """Return a file's bytes, None where there is no file; raises DiskError."""
-        place = self.locate(path)
+        try:
+            place = self.locate(path)
+        except NoDriveError:
+            return None
         if place.is_dir():
             raise DiskError("is_directory", f"Access to the path '{path}' is denied: it is a folder.")
         self._allow(path)

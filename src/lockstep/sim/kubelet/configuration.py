@@ -34,6 +34,7 @@ _ENFORCEMENTS = (
     "kube-reserved-compressible",
     "none",
 )
+_ALL_GATES = ("AllAlpha", "AllBeta")
 _WARNS_ONLY = (1, 31)
 """The minor from which kubelet only warns of cgroups on Windows."""
 _JSON_TYPES: Mapping[str, tuple[type, ...]] = {
@@ -127,6 +128,15 @@ def _loading(path: str, words: str) -> KubeletError:
     )
 
 
+def merge_patch(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a JSON merge patch applied: objects merge, everything else is replaced. Source: RFC 7396."""
+    merged = dict(base)
+    for key, value in patch.items():
+        known = merged.get(key)
+        merged[key] = merge_patch(known, value) if isinstance(known, dict) and isinstance(value, dict) else value
+    return merged
+
+
 def overridden(values: Mapping[str, Any], flags: Mapping[str, str], minor: Minor) -> dict[str, Any]:
     """Return the fields after flags, which win, and defaults, which fill."""
     merged = {key: value for key, value in {**_DEFAULTS, **values}.items() if key in minor.fields}
@@ -195,7 +205,9 @@ def _windows(values: Mapping[str, Any], minor: Minor) -> Iterator[str]:
             yield f"invalid configuration: {name} is not supported on Windows"
     for gate, value in values.get("featureGates", {}).items():
         locked = minor.locked_gates.get(gate)
-        if locked is not None and value is not locked:
+        if gate not in minor.gates and gate not in _ALL_GATES:
+            yield f"unrecognized feature gate: {gate}"
+        elif locked is not None and value is not locked:
             yield (
                 f"cannot set feature gate {gate} to {str(value).lower()}, feature is locked to {str(locked).lower()}"
             )

@@ -15,11 +15,7 @@ from lockstep.sim.machine import ExitError, Machine
 
 _PRIORITY_CLASSES = ("IDLE", "BELOW_NORMAL", "NORMAL", "ABOVE_NORMAL", "HIGH", "REALTIME")
 _PIPE = "npipe:////./pipe/containerd-containerd"
-_HANDLERS_REPORTED = (1, 31)
-"""RecursiveReadOnlyMounts, which makes kubelet report handlers, is on from here.
-
-Source: kubernetes pkg/features/kube_features.go.
-"""
+_DROPINS = (1, 30)
 
 
 class Kubelet:
@@ -53,6 +49,9 @@ class Kubelet:
         warnings: list[str] = []
         if flags.get("config"):
             values, warnings = configuration.decode(_read(machine, flags["config"]), flags["config"], self._minor)
+        if flags.get("config-dir"):
+            values, more = self._with_dropins(machine, values, flags["config-dir"])
+            warnings += more
         values = configuration.overridden(values, flags, self._minor)
         warnings += configuration.check(values, self._minor)
         priority = flags.get("windows-priorityclass", "NORMAL_PRIORITY_CLASS")
@@ -61,6 +60,7 @@ class Kubelet:
         if flags.get("windows-service", "false").lower() not in ("true", "1", "t"):
             raise KubeletError("without --windows-service kubelet does not speak to the service manager")
         containerd = self._connect(machine, values["containerRuntimeEndpoint"])
+        self._managers(values)
         name = flags.get("hostname-override") or machine.facts.name.lower()
         now = machine.clock.text()
         if values["registerNode"]:
@@ -85,6 +85,33 @@ class Kubelet:
             "warnings": warnings,
         }
 
+    def _with_dropins(self, machine: Machine, values: dict[str, Any], folder: str) -> tuple[dict[str, Any], list[str]]:
+        """Return the fields after the drop-ins of --config-dir, and what kubelet logs of them.
+
+        Source: kubernetes v1.29.15 and v1.36.1 cmd/kubelet/app/server.go, mergeKubeletConfigurations.
+        """
+        if self._minor.number < _DROPINS:
+            raise KubeletError(
+                f"flag {folder} specified but environment variable KUBELET_CONFIG_DROPIN_DIR_ALPHA not set, "
+                "cannot start kubelet"
+            )
+        if not machine.disk.is_folder(folder):
+            raise KubeletError(
+                f'failed to merge kubelet configs: failed to walk through kubelet dropin directory "{folder}"'
+            )
+        warnings = []
+        for path in machine.disk.listing(folder, "*.conf"):
+            part, more = configuration.decode(_read(machine, path), path, self._minor)
+            values = configuration.merge_patch(values, part)
+            warnings += more
+        return values, warnings
+
+    def _managers(self, values: Mapping[str, Any]) -> None:
+        """Make the resource managers, as a running service. Source: pkg/kubelet/cm/container_manager_windows.go."""
+        on = self._gate(values, "WindowsCPUAndMemoryAffinity")
+        if on and values.get("memoryManagerPolicy") == "Static":
+            raise KubeletError('policy "Static" is not available on Windows', before_ready=False)
+
     def _connect(self, machine: Machine, endpoint: str) -> Mapping[str, Any]:
         """Return the containerd behind an endpoint; kubelet is a running service by then, and ends without one.
 
@@ -101,9 +128,15 @@ class Kubelet:
         return containerd
 
     def _handlers(self, values: Mapping[str, Any], containerd: Mapping[str, Any]) -> list[str] | None:
-        gates = values.get("featureGates", {})
-        on = gates.get("RecursiveReadOnlyMounts", self._minor.number >= _HANDLERS_REPORTED)
+        """Return the handlers that kubelet reports; None where it reports none.
+
+        Source: kubernetes pkg/kubelet/nodestatus/setters.go, RuntimeHandlers.
+        """
+        on = any(self._gate(values, gate) for gate in ("RecursiveReadOnlyMounts", "UserNamespacesSupport"))
         return runtime_handlers(containerd) if on else None
+
+    def _gate(self, values: Mapping[str, Any], name: str) -> bool:
+        return bool(values.get("featureGates", {}).get(name, self._minor.gates.get(name, False)))
 
 
 def _read(machine: Machine, path: str) -> bytes:
