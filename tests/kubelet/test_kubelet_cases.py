@@ -93,7 +93,8 @@ def by_place(problems: list[list[Any]]) -> list[list[Any]]:
 
 @pytest.mark.parametrize("case", cases("file"))
 def test_checking_a_whole_file(case: dict[str, Any]) -> None:
-    problems = check_configuration((HERE / "files" / case["file"]).read_bytes(), case["version"])
+    data = (HERE / "files" / case["file"]).read_bytes()
+    problems = check_configuration(data, case["version"], case.get("command_line"))
     assert by_place([[p.rule, str(p.severity), dotted(p.path)] for p in problems]) == by_place(case["problems"])
 
 

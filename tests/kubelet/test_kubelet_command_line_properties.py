@@ -153,7 +153,8 @@ def test_a_command_line_is_checked() -> None:
 
 def test_a_sound_command_line_has_no_problem() -> None:
     line = (
-        "C:\\k\\kubelet.exe --windows-service --config=C:\\var\\lib\\kubelet\\config.yaml --v=2 --hostname-override=node-1 "
-        "--bootstrap-kubeconfig=C:\\b --kubeconfig=C:\\k --node-labels=team=web,node.kubernetes.io/x=y"
+        "C:\\k\\kubelet.exe --windows-service --config=C:\\var\\lib\\kubelet\\config.yaml --v=2 "
+        "--hostname-override=node-1 --bootstrap-kubeconfig=C:\\b --kubeconfig=C:\\k "
+        "--node-labels=team=web,node.kubernetes.io/x=y"
     )
     assert check_command_line(line, VERSION, {"registerWithTaints": [], "cgroupsPerQOS": False}) == []

@@ -90,7 +90,7 @@ fields = st.dictionaries(st.sampled_from(NAMES), values | st.none(), max_size=6)
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line of a generated file, and the path of the entry it belongs to; () for a comment, a blank line or a marker."""
+    """A line of a generated file, and the path of the entry it belongs to: () for a comment, a blank line, a marker."""
 
     text: str
     owner: tuple[str, ...]

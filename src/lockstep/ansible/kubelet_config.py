@@ -79,7 +79,7 @@ def _checked(node: KubeletNode, desired: _Desired, version: str, *, changing: bo
     """
     problems = check_command_line(desired.command_line, version)
     if desired.content is not None:
-        problems = [*check_configuration(desired.content, version), *problems]
+        problems = [*check_configuration(desired.content, version, desired.command_line), *problems]
     errors = [_text(problem) for problem in problems if problem.severity is Severity.ERROR]
     if errors and changing:
         facts = {"node": str(node.system), "because": "\n".join(errors)}

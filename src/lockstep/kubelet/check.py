@@ -12,6 +12,7 @@ from lockstep.kubelet import resource_rules, value_rules, windows_rules
 from lockstep.kubelet.command_line import flag_problem, overrides
 from lockstep.kubelet.configuration import inspect_configuration
 from lockstep.kubelet.fields import WRONG_TYPE, check_shape
+from lockstep.kubelet.flag_values import with_flags
 from lockstep.kubelet.problem import Problem
 from lockstep.kubelet.service_line import NODE_LABELS, CommandLine, pairs, parse
 from lockstep.kubelet.settings import Settings
@@ -38,12 +39,18 @@ def check_fields(fields: Mapping[str, Any], version: str) -> list[Problem]:
     return _check(present, facts, Severity.ERROR, whole=False)
 
 
-def check_configuration(data: bytes, version: str) -> list[Problem]:
+def check_configuration(data: bytes, version: str, command_line: str | None = None) -> list[Problem]:
     """Return what is wrong with a whole KubeletConfiguration file for `version`; its errors keep kubelet from starting.
 
-    Raises KubeletConfigError for a file that cannot be read, UnknownMinor for an unknown `version`.
+    With `command_line`, that of the service, a field counts as what a flag makes of it. Raises KubeletConfigError for
+    a file that cannot be read, CommandLineError for a line that does not start kubelet, UnknownMinor for an unknown
+    `version`.
     """
-    return _check(inspect_configuration(data).fields, minor(version), Severity.WARNING, whole=True)
+    facts = minor(version)
+    fields = inspect_configuration(data).fields
+    if command_line is not None:
+        fields = with_flags(fields, parse(command_line, facts), facts)
+    return _check(fields, facts, Severity.WARNING, whole=True)
 
 
 def check_command_line(

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lockstep.catalog.kubernetes import Flag, Minor, minor
-from lockstep.fleet.nearest import nearest
-from lockstep.fleet.shape.kinds import RESERVED
+from lockstep.fleet.own_labels import DOMAIN
 from lockstep.k8s.labels import within
 from lockstep.kubelet.arguments import quote
 from lockstep.kubelet.problem import CommandLineError
@@ -26,6 +25,7 @@ from lockstep.kubelet.service_line import (
     parse,
     parse_command_line,
 )
+from lockstep.words import nearest
 
 __all__ = ["CommandLine", "Use", "merge_flags", "parse_command_line", "remove_flags"]
 
@@ -87,7 +87,7 @@ def remove_flags(command_line: str, flags: Mapping[str, str | None], version: st
         if normal == NODE_LABELS and value is not None:
             gone = pairs([value])
             labels = pairs(use.value for use in uses)
-            kept = _text({k: v for k, v in labels.items() if k not in gone and not within(k, RESERVED)}) or None
+            kept = _text({k: v for k, v in labels.items() if k not in gone and not within(k, DOMAIN)}) or None
         edits += _rewrites(command_line, uses, normal, kept)
     return _apply(command_line, edits)
 
@@ -152,7 +152,7 @@ def _edits(text: str, line: CommandLine, flag: Flag, value: str) -> list[_Edit]:
     uses = line.of(name)
     if name == NODE_LABELS:
         current, planned = pairs(use.value for use in uses), pairs([value])
-        merged = {k: v for k, v in current.items() if k in planned or not within(k, RESERVED)} | planned
+        merged = {k: v for k, v in current.items() if k in planned or not within(k, DOMAIN)} | planned
         if current == merged:
             return []
         value = _text(merged)

@@ -13,9 +13,9 @@ from typing import Any
 
 from lockstep.catalog.kubernetes import Minor, all_fields, since
 from lockstep.finding import DataPath, Severity
-from lockstep.fleet.nearest import nearest
 from lockstep.k8s import quantities
 from lockstep.kubelet.problem import Problem
+from lockstep.words import nearest
 
 UNKNOWN_FIELD = "LW301"
 OTHER_MINOR = "LW302"

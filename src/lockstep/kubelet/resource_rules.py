@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lockstep.fleet.nearest import nearest
 from lockstep.k8s import quantities
 from lockstep.kubelet.fields import dotted, duration
 from lockstep.kubelet.problem import Problem
 from lockstep.kubelet.settings import ERROR, WARNING, Rule, Settings
+from lockstep.words import nearest
 
 EVICTION = "LW314"
 RESERVED = "LW316"

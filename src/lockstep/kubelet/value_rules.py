@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from lockstep.finding import DataPath
-from lockstep.fleet.nearest import nearest
 from lockstep.k8s import quantities
 from lockstep.k8s.taints import taint_problem
 from lockstep.kubelet.fields import dotted, duration, shown
 from lockstep.kubelet.problem import Problem
 from lockstep.kubelet.settings import ERROR, Rule, Settings
+from lockstep.words import nearest
 
 RANGE = "LW319"
 NEEDS_OTHER = "LW320"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from lockstep.finding import DataPath
-from lockstep.fleet.nearest import nearest
 from lockstep.kubelet.fields import dotted, duration
 from lockstep.kubelet.problem import Problem
 from lockstep.kubelet.settings import ERROR, WARNING, Rule, Settings
+from lockstep.words import nearest
 
 FATAL_ON_WINDOWS = "LW310"
 NODE_ALLOCATABLE = "LW311"
