@@ -35,7 +35,7 @@ options:
     default: present
   handlers:
     description:
-      - The handlers, each stated in full. The filter P(lockstep_pool#filter) gives them from the description of the
+      - The handlers, each stated in full. The filter P(lockstep.windows.lockstep_pool#filter) gives them from the description of the
         fleet.
     type: list
     elements: dict
@@ -122,21 +122,21 @@ notes:
     needs no Python.
   - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
-  - module: containerd_config_info
-  - module: kubelet_config
+  - module: lockstep.windows.containerd_config_info
+  - module: lockstep.windows.kubelet_config
 author:
   - The Lockstep authors
 """
 
 EXAMPLES = r"""
 - name: Give the node the handlers that its pool needs
-  containerd_config:
-    version: "{{ (lockstep_fleet | lockstep_pool(group_names)).containerd.version }}"
-    handlers: "{{ (lockstep_fleet | lockstep_pool(group_names)).containerd.handlers }}"
-    pause_image: "{{ (lockstep_fleet | lockstep_pool(group_names)).containerd.pause_image }}"
+  lockstep.windows.containerd_config:
+    version: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).containerd.version }}"
+    handlers: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).containerd.handlers }}"
+    pause_image: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).containerd.pause_image }}"
 
 - name: State a Hyper-V handler by hand
-  containerd_config:
+  lockstep.windows.containerd_config:
     version: 2.3.4
     handlers:
       - name: runhcs-wcow-process
@@ -157,7 +157,7 @@ EXAMPLES = r"""
     backup: true
 
 - name: Take a handler away again
-  containerd_config:
+  lockstep.windows.containerd_config:
     version: 2.3.4
     state: absent
     handlers:

@@ -42,14 +42,14 @@ notes:
     needs no Python.
   - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
-  - module: containerd_config
+  - module: lockstep.windows.containerd_config
 author:
   - The Lockstep authors
 """
 
 EXAMPLES = r"""
 - name: Read what containerd on this node has
-  containerd_config_info:
+  lockstep.windows.containerd_config_info:
   register: containerd_now
 
 - name: Show the handlers that it would really run

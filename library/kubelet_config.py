@@ -81,21 +81,21 @@ notes:
     needs no Python.
   - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
-  - module: kubelet_config_info
-  - module: containerd_config
+  - module: lockstep.windows.kubelet_config_info
+  - module: lockstep.windows.containerd_config
 author:
   - The Lockstep authors
 """
 
 EXAMPLES = r"""
 - name: Give kubelet what the node's pool needs
-  kubelet_config:
-    version: "{{ (lockstep_fleet | lockstep_pool(group_names)).kubelet.version }}"
-    configuration: "{{ (lockstep_fleet | lockstep_pool(group_names)).kubelet.configuration }}"
-    node_labels: "{{ (lockstep_fleet | lockstep_pool(group_names)).kubelet.node_labels }}"
+  lockstep.windows.kubelet_config:
+    version: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).kubelet.version }}"
+    configuration: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).kubelet.configuration }}"
+    node_labels: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).kubelet.node_labels }}"
 
 - name: Reserve memory for Windows itself, and raise kubelet's priority
-  kubelet_config:
+  lockstep.windows.kubelet_config:
     version: 1.36.1
     configuration:
       systemReserved:
@@ -105,7 +105,7 @@ EXAMPLES = r"""
     backup: true
 
 - name: Let kubelet have the priority of any other process again
-  kubelet_config:
+  lockstep.windows.kubelet_config:
     version: 1.36.1
     state: absent
     flags:

@@ -38,14 +38,14 @@ notes:
     needs no Python.
   - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
-  - module: kubelet_config
+  - module: lockstep.windows.kubelet_config
 author:
   - The Lockstep authors
 """
 
 EXAMPLES = r"""
 - name: Read what kubelet on this node has
-  kubelet_config_info:
+  lockstep.windows.kubelet_config_info:
   register: kubelet_now
 
 - name: Show the taints that it registers with

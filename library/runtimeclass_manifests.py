@@ -39,20 +39,20 @@ requirements:
 notes:
   - Runs on the controller whatever the host of the task is. Give the task C(run_once).
 seealso:
-  - module: containerd_config
+  - module: lockstep.windows.containerd_config
 author:
   - The Lockstep authors
 """
 
 EXAMPLES = r"""
 - name: Render the RuntimeClasses of the fleet
-  runtimeclass_manifests:
+  lockstep.windows.runtimeclass_manifests:
     fleet: "{{ lockstep_fleet }}"
     dest: build/runtimeclasses
   run_once: true
 
 - name: Fail if the committed manifests are stale
-  runtimeclass_manifests:
+  lockstep.windows.runtimeclass_manifests:
     fleet: "{{ lockstep_fleet }}"
     dest: build/runtimeclasses
   check_mode: true

@@ -52,10 +52,11 @@ def test_examples_are_tasks_with_arguments_that_the_spec_accepts(module: Path) -
     """Values that are Jinja expressions are left to the test that runs the examples; all others are checked here."""
     options = documentation(module)["options"]
     validator = ArgumentSpecValidator(argument_spec(module))
-    tasks = [task for task in documentation(module, "EXAMPLES") if module.stem in task]
+    name = f"lockstep.windows.{module.stem}"
+    tasks = [task for task in documentation(module, "EXAMPLES") if name in task]
     assert tasks
     for task in tasks:
-        arguments = task[module.stem] or {}
+        arguments = task[name] or {}
         assert set(arguments) <= set(options)
         if "{{" not in str(arguments):
             assert validator.validate(arguments).error_messages == []
