@@ -19,6 +19,7 @@ LAYERS = (
     {"node"},
     {"catalog"},
     {"k8s", "finding"},
+    {"words"},
 )
 PLUGINS = ("action_plugins", "filter_plugins")
 HEIGHT = {name: len(LAYERS) - index for index, names in enumerate(LAYERS) for name in names}

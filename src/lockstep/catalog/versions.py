@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from lockstep.words import shortened
+
 _NUMBER = r"(0|[1-9][0-9]*)"
 _FORM = re.compile(
     rf"v?{_NUMBER}\.{_NUMBER}\.{_NUMBER}"
@@ -61,7 +63,7 @@ class Version:
 def _parse(text: str) -> Version:
     match = _FORM.fullmatch(text)
     if match is None:
-        raise VersionError(f"'{text}' is not a full version: expected major.minor.patch, such as 2.3.4")
+        raise VersionError(f"'{shortened(text)}' is not a full version: expected major.minor.patch, such as 2.3.4")
     major, minor, patch, prerelease = match.groups()
     return Version(int(major), int(minor), int(patch), _rank_of(prerelease or ""), prerelease or "")
 

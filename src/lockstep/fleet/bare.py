@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from lockstep.finding import DataPath, Finding, Place, Severity
-from lockstep.fleet.nearest import nearest
 from lockstep.fleet.shape.spec import FLEET, VARIABLE
 from lockstep.fleet.text import source
 from lockstep.fleet.text.description import NO_FLEET, Description, described_in
 from lockstep.fleet.text.document import UNREADABLE, Document
 from lockstep.fleet.text.locate import NodeLocator, Nowhere
+from lockstep.words import nearest
 
 NEEDS_ANSIBLE = "LW011"
 

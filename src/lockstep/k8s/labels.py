@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from lockstep.k8s.names import LABEL_LENGTH, dns_subdomain_problem
+from lockstep.words import shortened
 
 OS = "kubernetes.io/os"
 ARCH = "kubernetes.io/arch"
@@ -46,13 +47,14 @@ def key_problem(key: str) -> str | None:
     """Return why `key` is no label key (a taint's key follows the same rule), or None where it is."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
-        return f"'{key}' has more than one '/': expected a name, or a DNS subdomain, '/' and a name"
+        return f"'{shortened(key)}' has more than one '/': expected a name, or a DNS subdomain, '/' and a name"
     if slash and (problem := dns_subdomain_problem(prefix)):
-        return f"the prefix of '{key}' is wrong: {problem}"
+        return f"the prefix of '{shortened(key)}' is wrong: {problem}"
     if len(name) > LABEL_LENGTH:
-        return f"the name in '{key}' has {len(name)} characters: expected {LABEL_LENGTH} at most"
+        return f"the name in '{shortened(key)}' has {len(name)} characters: expected {LABEL_LENGTH} at most"
     if not _NAME.fullmatch(name):
-        return f"'{key}' is no label key: expected {_NAME_RULE}, after a DNS subdomain and '/' where it has a prefix"
+        expected = f"{_NAME_RULE}, after a DNS subdomain and '/' where it has a prefix"
+        return f"'{shortened(key)}' is no label key: expected {expected}"
     return None
 
 
@@ -64,9 +66,9 @@ def annotation_key_problem(key: str) -> str | None:
 def value_problem(value: str) -> str | None:
     """Return why `value` is no label value (a taint's value follows the same rule), or None; it may be empty."""
     if len(value) > LABEL_LENGTH:
-        return f"'{value}' has {len(value)} characters: expected {LABEL_LENGTH} at most"
+        return f"'{shortened(value)}' has {len(value)} characters: expected {LABEL_LENGTH} at most"
     if value and not _NAME.fullmatch(value):
-        return f"'{value}' is no label value: expected {_NAME_RULE}, or nothing"
+        return f"'{shortened(value)}' is no label value: expected {_NAME_RULE}, or nothing"
     return None
 
 
@@ -86,6 +88,6 @@ def kubelet_label_problem(key: str) -> str | None:
     if not within(key, *_KUBERNETES_DOMAINS) or key in _KUBELET_KEYS or within(key, *_KUBELET_NAMESPACES):
         return None
     return (
-        f"kubelet may not set '{key}' on its own node: below kubernetes.io and k8s.io it may use "
-        f"{' and '.join(f'{name}/' for name in _KUBELET_NAMESPACES)} and a few well-known keys"
+        f"kubelet may not set '{shortened(key)}' on its own node: expected another domain, or of kubernetes.io and "
+        f"k8s.io only {', '.join(f'{name}/' for name in _KUBELET_NAMESPACES)} or a few well-known keys"
     )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from lockstep.words import shortened
+
 LABEL_LENGTH = 63
 SUBDOMAIN_LENGTH = 253
 
@@ -34,8 +36,8 @@ def _malformed(text: str, what: str, rule: str) -> str:
     nearest = re.sub(r"[^a-z0-9.]+" if what == "DNS subdomain" else r"[^a-z0-9]+", "-", text.lower()).strip("-.")
     valid = _SUBDOMAIN if what == "DNS subdomain" else _LABEL
     example = f", such as '{nearest}'" if valid.fullmatch(nearest) and len(nearest) <= LABEL_LENGTH else ""
-    return f"'{text}' is no {what}: expected {rule}{example}"
+    return f"'{shortened(text)}' is no {what}: expected {rule}{example}"
 
 
 def _too_long(text: str, limit: int) -> str | None:
-    return f"'{text}' has {len(text)} characters: expected {limit} at most" if len(text) > limit else None
+    return f"'{shortened(text)}' has {len(text)} characters: expected {limit} at most" if len(text) > limit else None

@@ -9,6 +9,8 @@ import re
 from decimal import ROUND_UP, Context, Decimal
 from typing import Literal
 
+from lockstep.words import shortened
+
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _FORM = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([KMGTPE]i)|([numkMGTPE]?)|[eE]([+-]?[0-9]+))")
@@ -42,14 +44,14 @@ def problem(text: str) -> str | None:
         value = parse(text)
     except QuantityError as error:
         return str(error)
-    return f"'{text}' is negative: expected a quantity of zero or more" if value < 0 else None
+    return f"'{shortened(text)}' is negative: expected a quantity of zero or more" if value < 0 else None
 
 
 def to_bytes(text: str) -> int:
     """Return a memory quantity in bytes; raises QuantityError where it is not a whole number of them."""
     value = parse(text)
     if value != value.to_integral_value():
-        raise QuantityError(f"'{text}' is not a whole number of bytes: expected memory such as 512Mi or 2Gi")
+        raise QuantityError(f"'{shortened(text)}' is not a whole number of bytes: expected memory such as 512Mi or 2Gi")
     return int(value)
 
 
@@ -57,7 +59,7 @@ def to_mebibytes(text: str) -> int:
     """Return a memory quantity in Mi (1,048,576 bytes); raises QuantityError where it is not a whole number of them."""
     whole, rest = divmod(to_bytes(text), _KIBI**2)
     if rest:
-        raise QuantityError(f"'{text}' is not a whole number of mebibytes: expected such as {whole + 1}Mi")
+        raise QuantityError(f"'{shortened(text)}' is not a whole number of mebibytes: expected such as {whole + 1}Mi")
     return whole
 
 
@@ -85,14 +87,14 @@ def canonical(text: str) -> str:
 def _read(text: str) -> tuple[Decimal, _Format]:
     match = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
-        raise QuantityError(f"'{text[:_LONGEST]}' is no quantity: expected {_EXAMPLES}{_near(text)}")
+        raise QuantityError(f"'{shortened(text)}' is no quantity: expected {_EXAMPLES}{_near(text)}")
     number, binary, decimal, exponent = match.groups()
     power = int(exponent or 0)
     if power not in _EXPONENTS:
-        raise QuantityError(f"'{text}' is out of range: expected {_EXAMPLES}")
+        raise QuantityError(f"'{shortened(text)}' is out of range: expected {_EXAMPLES}")
     value, form = _scaled(Decimal(number), binary, decimal, power if exponent else None)
     if form == "binary" and abs(value) > _LARGEST:
-        raise QuantityError(f"'{text}' is too large: the API server would read it as 2^63-1")
+        raise QuantityError(f"'{shortened(text)}' is too large: the API server would read it as 2^63-1")
     return value.quantize(_NANO, rounding=ROUND_UP, context=_EXACT).normalize(_EXACT), form
 
 

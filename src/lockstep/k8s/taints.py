@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lockstep.k8s.labels import key_problem, value_problem
+from lockstep.words import shortened
 
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 EFFECTS: tuple[Effect, ...] = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -56,7 +57,7 @@ def taint_problem(key: str, value: str, effect: str) -> str | None:
     Source: kubernetes/kubernetes pkg/apis/core/validation `validateNodeTaints`.
     """
     if effect not in EFFECTS:
-        return f"'{effect}' is no taint effect: expected {', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}"
+        return f"'{shortened(effect)}' is no taint effect: expected {', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}"
     return key_problem(key) or value_problem(value)
 
 
@@ -66,11 +67,11 @@ def toleration_problem(key: str, operator: str, value: str, effect: str) -> str 
     Source: kubernetes/kubernetes pkg/apis/core/validation `ValidateTolerations`.
     """
     if operator not in ("Equal", "Exists"):
-        return f"'{operator}' is no toleration operator: expected Equal or Exists"
+        return f"'{shortened(operator)}' is no toleration operator: expected Equal or Exists"
     if not key and operator != "Exists":
         return "a toleration without a key meets every taint: expected operator Exists"
     if operator == "Exists" and value:
-        return f"operator Exists compares no value: expected none instead of '{value}'"
+        return f"operator Exists compares no value: expected none instead of '{shortened(value)}'"
     if effect and effect not in EFFECTS:
-        return f"'{effect}' is no taint effect: expected {', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}, or none"
+        return f"'{shortened(effect)}' is no taint effect: expected {', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}, or none"
     return (key_problem(key) if key else None) or (value_problem(value) if value else None)

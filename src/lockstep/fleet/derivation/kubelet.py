@@ -8,6 +8,7 @@ from typing import Any
 
 from lockstep.catalog.kubernetes import Minor
 from lockstep.finding import Finding, Severity
+from lockstep.fleet import own_labels
 from lockstep.fleet.derivation.pools import Site
 from lockstep.fleet.plan import KubeletPlan, taint_to_data
 from lockstep.k8s.taints import Taint
@@ -15,7 +16,6 @@ from lockstep.k8s.taints import Taint
 SETTLED_BY_WINDOWS = "LW270"
 LABELS_TOO_LONG = "LW271"
 
-POOL_LABEL = "lockstep.windows/pool"
 
 _ENDPOINT = "npipe:////./pipe/containerd-containerd"
 _LONGEST_COMMAND_LINE = 32_767
@@ -28,7 +28,7 @@ _RESERVED_MEMORY = "2Gi"
 def kubelet_plan(site: Site, class_labels: Mapping[str, str]) -> tuple[KubeletPlan, list[Finding]]:
     """Return what the pool's kubelets must have, and what of the user's additions contradicts it."""
     taints = (site.pool.taint,) if site.pool.taint else ()
-    labels = dict(sorted({**site.pool.labels, POOL_LABEL: site.pool.name, **class_labels}.items()))
+    labels = dict(sorted({**site.pool.labels, own_labels.POOL: site.pool.name, **class_labels}.items()))
     configuration = required(site.minor, taints)
     findings = [*_contradictions(site, configuration), *_label_findings(site, labels)]
     plan = KubeletPlan(

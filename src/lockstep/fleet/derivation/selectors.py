@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from lockstep.catalog.builds import Build
 from lockstep.finding import Finding, Severity
+from lockstep.fleet import own_labels
 from lockstep.fleet.derivation.classes import Placement, PoolSet
-from lockstep.fleet.derivation.kubelet import POOL_LABEL
 from lockstep.fleet.model import Pool
 from lockstep.k8s.labels import ARCH, OS, WINDOWS_BUILD, key_problem
 
@@ -20,7 +20,6 @@ SELECTS_NO_WINDOWS = "LW232"
 ALWAYS: Mapping[str, str] = {OS: "windows", ARCH: "amd64"}
 """What every class selects by. Source: KEP-1301, nodeSelector of its RuntimeClass examples."""
 
-CLASS_LABEL_DOMAIN = "class.lockstep.windows"
 
 _FEW = 3
 
@@ -49,7 +48,7 @@ def select(pools: Mapping[str, Pool], placements: Iterable[Placement]) -> Select
             continue
         labels = _shared_label(placement.pools, per_host)
         if labels is None:
-            key = f"{CLASS_LABEL_DOMAIN}/{item.name}"
+            key = f"{own_labels.CLASS_DOMAIN}/{item.name}"
             labels = {key: "true"}
             by_label.setdefault(placement.pools, []).append(key)
             if problem := key_problem(key):
@@ -71,7 +70,7 @@ def _shared_label(pools: PoolSet, per_host: Mapping[Build, int]) -> Labels | Non
         (host,) = pools.hosts
         if per_host[host] == len(pools.names):
             return {WINDOWS_BUILD: host.label}
-    return {POOL_LABEL: pools.names[0]} if len(pools.names) == 1 else None
+    return {own_labels.POOL: pools.names[0]} if len(pools.names) == 1 else None
 
 
 def _by_pool(by_label: Mapping[PoolSet, list[str]]) -> dict[str, Labels]:
@@ -107,7 +106,7 @@ class _Index:
 
     def _build(self) -> None:
         for pool in self.pools.values():
-            own = {**pool.labels, POOL_LABEL: pool.name, WINDOWS_BUILD: pool.host.label}
+            own = {**pool.labels, own_labels.POOL: pool.name, WINDOWS_BUILD: pool.host.label}
             for label in own.items():
                 self._having.setdefault(label, set()).add(pool.name)
         for pools, keys in self.by_label.items():

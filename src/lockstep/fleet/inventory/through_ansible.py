@@ -19,7 +19,8 @@ from lockstep.fleet.inventory.origins import Origins, plain
 from lockstep.fleet.shape.spec import VARIABLE
 from lockstep.fleet.text import source
 from lockstep.fleet.text.description import Description
-from lockstep.fleet.text.document import Document, shortened
+from lockstep.fleet.text.document import Document
+from lockstep.words import shortened
 
 UNREADABLE_INVENTORY = "LW024"
 UNREADABLE_TEMPLATE = "LW025"

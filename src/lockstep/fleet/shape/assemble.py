@@ -7,13 +7,13 @@ from typing import Any
 
 from lockstep.finding import DataPath, Finding, Severity
 from lockstep.fleet.model import Fleet, Pool, RuntimeClass, UtilityVM
-from lockstep.fleet.nearest import nearest
 from lockstep.fleet.shape import refusal
 from lockstep.fleet.shape.refusal import INVALID
 from lockstep.fleet.shape.spec import FLEET
 from lockstep.fleet.shape.validate import validate
 from lockstep.fleet.text.locate import Locator
 from lockstep.k8s.taints import Taint, Toleration
+from lockstep.words import nearest
 
 DEFAULT_TAINT = Taint("os", "windows", "NoSchedule")
 """Source: Kubernetes documentation, "Guide for Running Windows Containers in Kubernetes"."""

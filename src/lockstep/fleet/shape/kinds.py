@@ -14,18 +14,18 @@ from datetime import date
 from typing import Any
 
 from lockstep.catalog import builds, versions
-from lockstep.fleet.nearest import nearest
+from lockstep.fleet.own_labels import DOMAIN
 from lockstep.fleet.shape import refusal
 from lockstep.fleet.shape.refusal import Refused
-from lockstep.fleet.text.document import shortened
 from lockstep.k8s import labels, names, quantities
 from lockstep.k8s.taints import EFFECTS
+from lockstep.words import nearest, shortened
 
 Raw = str | None
 """An unquoted scalar's text as written; None where it was quoted, comes from a template, or is no scalar."""
 
 LARGEST_INT32 = 2**31 - 1
-RESERVED = "lockstep.windows"
+
 
 _SORTS: tuple[tuple[type, str], ...] = (
     (bool, "a truth value"),
@@ -250,25 +250,20 @@ def _pool_name_problem(content: str) -> str | None:
     return problem and problem.replace("is no label value", "is no pool name").replace(", or nothing", "")
 
 
-def _node_label_problem(key: str) -> str | None:
-    if problem := labels.key_problem(key):
-        raise _split(refusal.NO_LABEL, problem)
-    if labels.within(key, RESERVED):
-        return f"labels under {RESERVED} are the product's own: expected another prefix"
-    if key in labels.SET_BY_KUBELET:
-        return f"kubelet sets '{key}' itself: expected another key"
-    if problem := labels.kubelet_label_problem(key):
-        what, _, why = problem.partition(": ")
-        raise Refused(refusal.RESERVED_LABEL, what, why)
-    return None
-
-
 def _object_label_problem(key: str) -> str | None:
     if problem := labels.key_problem(key):
         raise _split(refusal.NO_LABEL, problem)
-    if labels.within(key, RESERVED):
-        return f"labels under {RESERVED} are the product's own: expected another prefix"
+    if labels.within(key, DOMAIN):
+        return f"labels under {DOMAIN} are the product's own: expected another prefix"
     return None
+
+
+def _node_label_problem(key: str) -> str | None:
+    if problem := _object_label_problem(key):
+        return problem
+    if key in labels.SET_BY_KUBELET:
+        return f"kubelet sets '{key}' itself: expected another key"
+    return labels.kubelet_label_problem(key)
 
 
 _RESOURCES = ("cpu", "memory", "ephemeral-storage")

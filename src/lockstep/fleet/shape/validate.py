@@ -8,13 +8,13 @@ from math import isfinite
 from typing import Any
 
 from lockstep.finding import Finding, Place, Severity
-from lockstep.fleet.nearest import nearest
 from lockstep.fleet.shape import refusal
 from lockstep.fleet.shape.kinds import Kind, needs_quotes, written, wrong_type
 from lockstep.fleet.shape.refusal import INVALID, Refused
 from lockstep.fleet.shape.spec import Field, Free, Items, Record, Shape, Table, WordOr
-from lockstep.fleet.text.document import UNREADABLE, shortened
+from lockstep.fleet.text.document import UNREADABLE
 from lockstep.fleet.text.locate import Locator, Path
+from lockstep.words import nearest, shortened
 
 
 def validate(data: Any, shape: Shape, locator: Locator) -> tuple[Any, list[Finding]]:

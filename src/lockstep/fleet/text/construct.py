@@ -7,7 +7,8 @@ from typing import Any
 import yaml
 
 from lockstep.finding import DataPath, Finding, Place, Severity
-from lockstep.fleet.text.document import UNREADABLE, Entries, shortened, span
+from lockstep.fleet.text.document import UNREADABLE, Entries, span
+from lockstep.words import shortened
 
 REPEATED_KEY = "LW006"
 ENDLESS_ALIAS = "LW007"

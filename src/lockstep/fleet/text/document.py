@@ -38,9 +38,3 @@ def span(file: str, node: yaml.Node) -> Place:
     start, end = node.start_mark, node.end_mark
     length = end.column - start.column if end.line == start.line else 1
     return Place(file, start.line + 1, start.column + 1, max(length, 1))
-
-
-def shortened(text: str, limit: int = 40) -> str:
-    """Return text for a message: one line, not longer than `limit` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"

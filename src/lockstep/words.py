@@ -1,14 +1,22 @@
-"""The word that was probably meant."""
+"""Words in messages: shortened, and the one that was probably meant."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+_LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 _CLOSE_ENOUGH = 0.6
 _CANDIDATES = 5
 _TOO_LONG = 100
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    """Return text for a message: one line, not longer than `limit` characters."""
+    line = _LINE_BREAK.sub(" ", text)
+    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
