@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.catalog.containerd import Series, series
+from lockstep.catalog.versions import Version
 
 CRI_V2 = "io.containerd.grpc.v1.cri"
 RUNTIME_V3 = "io.containerd.cri.v1.runtime"
@@ -60,8 +61,8 @@ class Release:
 
     @property
     def refuses_newer_imports(self) -> bool:
-        """Whether a drop-in of a higher version than its root stops it. Source: the same at v2.3.4; gone at v2.4.1."""
-        return self.minor == (2, 3)
+        """Whether a drop-in of a higher version than its root stops it. Source: the same at v2.3.4; gone at v2.3.7."""
+        return (2, 3, 0) <= Version.parse(self.version).release < (2, 3, 5)
 
     def default_handlers(self) -> dict[str, dict[str, Any]]:
         """Its own handlers, as tables of config.toml."""
