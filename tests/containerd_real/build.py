@@ -52,10 +52,10 @@ def build(version: str, program: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="lockstep-containerd-") as name:
         work = Path(name)
         # `go install` refuses a module whose go.mod has replacements: build it as a dependency of an empty one.
-        (work / "go.mod").write_text(f"module example.invalid/build\n\nrequire {module} v{version}\n", encoding="utf-8")
+        requirement = f"module example.invalid/build\n\nrequire {module} v{version}\n"
         if program.parent.name == "windows-defaults":
-            source = with_windows_defaults(work, module, version)
-            go(work, "mod", "edit", f"-replace={module}={source}")
+            requirement += f"\nreplace {module} => {with_windows_defaults(work, module, version)}\n"
+        (work / "go.mod").write_text(requirement, encoding="utf-8")
         target = "windows" if program.suffix == ".exe" else os.uname().sysname.lower()
         version_flag = f"-X {module}/version.Version=v{version}"
         flags = ["-mod=mod", "-trimpath", f"-tags={TAGS}", f"-ldflags=-s -w {version_flag}", f"-o={work / 'program'}"]

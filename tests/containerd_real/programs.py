@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ FOLDER = os.environ.get("LOCKSTEP_CONTAINERD_DIR", "")
 RELEASES: tuple[str, ...] = tuple(yaml.safe_load((Path(__file__).parent / "releases.yaml").read_text(encoding="utf-8")))
 # Upstream for Linux; and the same with upstream's CRI defaults for Windows, which a file merges with or replaces.
 FLAVOURS = ("linux", "windows-defaults")
+
+_TIME = re.compile(r'^time="[^"]*" ')
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ def program(version: str, flavour: str, folder: str = "") -> Path:
 def run(path: Path, *arguments: str) -> Ran:
     """Run a program that ends by itself."""
     done = subprocess.run([path, *arguments], capture_output=True, timeout=60, check=False)
-    lines = done.stderr.decode(errors="replace").splitlines()
+    lines = [_TIME.sub("", line) for line in done.stderr.decode(errors="replace").splitlines()]
     warnings = tuple(line for line in lines if "level=info" not in line and "Configuration migrated" not in line)
     return Ran(done.returncode, done.stdout, warnings)
 

@@ -37,7 +37,7 @@ def merge(existing: bytes | None, settings: Settings, version: str) -> bytes:
     if settings.default_handler is not None:
         _set(draft, where.default_handler, settings.default_handler, facts)
     for handler in settings.handlers:
-        _state(draft, (*where.handlers, handler.name), handler, facts)
+        _state(draft, where, handler, facts)
     if settings.exclusive_handlers:
         _remove_others(draft, where, {handler.name for handler in settings.handlers})
     _check_default(draft, where, facts)
@@ -88,14 +88,18 @@ def _open(existing: bytes, facts: Series) -> Draft:
     return draft
 
 
-def _state(draft: Draft, path: Path, handler: Handler, facts: Series) -> None:
+def _state(draft: Draft, where: Layout, handler: Handler, facts: Series) -> None:
     """State one handler in full."""
+    path = (*where.handlers, handler.name)
     options = dict(handler.options)
     wanted = _keys(handler)
     current = draft.table(path)
     if current is None:
         draft.put(path, {**wanted, "options": options} if options else wanted)
         return
+    if where.config_version == OLDEST_CONFIG_VERSION and handler.sandboxer is not None:
+        # containerd 2.x reads this key of a version 2 file as sandboxer, and warns of it where both are there.
+        _respell(draft, (*path, "sandboxer"), facts, "sandbox_mode")
     for name, value in wanted.items():
         _set(draft, (*path, name), value, facts)
     _respell(draft, (*path, "options"), facts)
@@ -131,9 +135,10 @@ def _set(draft: Draft, path: Path, value: Any, spelling: Series | None) -> None:
         draft.put(path, value)
 
 
-def _respell(draft: Draft, path: Path, facts: Series) -> None:
+def _respell(draft: Draft, path: Path, facts: Series, former: str | None = None) -> None:
+    """Make this the only spelling of its key; the first other one is renamed, so that its place and comment stay."""
     table = draft.table(path[:-1]) or {}
-    others = [name for name in table if name != path[-1] and facts.reads(name, path[-1])]
+    others = [name for name in table if name != path[-1] and (name == former or facts.reads(name, path[-1]))]
     if others and path[-1] not in table:
         draft.rename((*path[:-1], others.pop(0)), path[-1])
     for name in others:

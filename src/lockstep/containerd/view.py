@@ -11,6 +11,10 @@ from lockstep.containerd.draft import Draft
 from lockstep.containerd.settings import nearest, value_problem
 
 _RUNHCS = "io.containerd.runhcs.v1"
+# Source: containerd 1.7 services/server/config/config.go, mergeConfig ("Replace entire sections").
+_IMPORTS_REPLACE = (
+    "imports: an imported file that has a section for the CRI plugin replaces all that this file says of it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +49,19 @@ def inspect(data: bytes, version: str | None = None) -> View:
     handlers = (
         {} if where is None else {name: _table(table) for name, table in (draft.table(where.handlers) or {}).items()}
     )
-    warnings = () if version is None else tuple(_warnings(handlers, series(version)))
+    imports = _texts(draft.data.get("imports"))
+    warnings = [] if version is None else list(_warnings(handlers, series(version)))
+    if version is not None and imports and not series(version).merges_handlers:
+        warnings.append(_IMPORTS_REPLACE)
     return View(
         config_version=found,
         handlers=handlers,
         default_handler=None if where is None else _text(draft, where.default_handler),
         pause_image=None if where is None else _text(draft, where.pause_image),
-        imports=_texts(draft.data.get("imports")),
+        imports=imports,
         root=_text(draft, ("root",)),
         state=_text(draft, ("state",)),
-        warnings=warnings,
+        warnings=tuple(warnings),
     )
 
 
