@@ -79,7 +79,7 @@ TEXTS = [
     "n",
 ]
 words = st.sampled_from(["", "a: b", "- a", "a #c", " pad ", "tab\there", "line\nbreak", *TEXTS])
-scalars = st.one_of(words, st.booleans(), st.integers(-5, 10**12), st.sampled_from([0.5, 1e16, -2.25]))
+scalars = st.one_of(words, st.booleans(), st.integers(-5, 10**12), st.sampled_from([0.5, 1e-7, -2.25]))
 values = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(INNER), inner, max_size=3),
@@ -122,7 +122,7 @@ def quote(value: Any, draw: st.DrawFn) -> str:
     )
     if printable:
         forms.append("'" + value.replace("'", "''") + "'")
-    if value.isidentifier() and yaml.safe_load(value) == value:
+    if value.isidentifier() and yaml.safe_load(value) == value and value not in ("y", "n"):
         forms += [value, value]
     forms = forms or [yaml.safe_dump(value, default_style='"', width=4096).rstrip("\n")]
     return draw(st.sampled_from(forms))

@@ -46,8 +46,7 @@ def merge_configuration(existing: bytes | None, fields: Mapping[str, Any], versi
     KubeletConfiguration or cannot be edited safely, and UnknownMinor for an unknown `version`.
     """
     minor(version)
-    _check_values(fields, ())
-    planned = {name: value for name, value in fields.items() if name not in _HEAD}
+    planned = {name: value for name, value in _plain(fields, ()).items() if name not in _HEAD}
     if existing is None:
         lines = [
             line
@@ -129,20 +128,23 @@ def _read(text: str) -> dict[str, Any]:
     return data
 
 
-def _check_values(value: Any, path: tuple[str, ...]) -> None:
-    """Raise KubeletConfigError for a planned value that is not plain data."""
+def _plain(value: Any, path: tuple[str, ...]) -> Any:
+    """Return a planned value as plain data, in which a number without fraction is a whole one."""
     if isinstance(value, Mapping):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise KubeletConfigError(f"'{'.'.join(path)}' has the key {key!r}", "write keys as text, in quotes")
-            _check_values(item, (*path, key))
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            _check_values(item, (*path, str(index)))
-    elif not (value is None or isinstance(value, str | bool | int | float)) or (
-        isinstance(value, float) and not math.isfinite(value)
-    ):
-        raise KubeletConfigError(f"'{'.'.join(path)}' is {value!r}", "expected text, a number, true or false")
+        return {_key(key, path): _plain(item, (*path, str(key))) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, (*path, str(index))) for index, item in enumerate(value)]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise KubeletConfigError(f"'{'.'.join(path)}' is {value!r}", "expected text, a number, true or false")
+
+
+def _key(key: Any, path: tuple[str, ...]) -> str:
+    if not isinstance(key, str):
+        raise KubeletConfigError(f"'{'.'.join(path)}' has the key {key!r}", "write keys as text, in quotes")
+    return key
 
 
 def _without_none(value: Any) -> Any:

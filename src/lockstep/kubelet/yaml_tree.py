@@ -12,25 +12,11 @@ from typing import Any
 import yaml
 
 from lockstep.kubelet.problem import KubeletConfigError
-
-try:
-    from yaml import CSafeLoader as _Base
-except ImportError:  # PyYAML built without libyaml reads the same, slower
-    from yaml import SafeLoader as _Base  # type: ignore[assignment]  # the two loaders share no base class in typeshed
+from lockstep.kubelet.yaml_loader import GoLoader, key_name, string_keys
 
 _UNREADABLE = yaml.reader.Reader.NON_PRINTABLE
 _DEEPEST = 64
 _LARGEST = 200_000
-_TIMESTAMP = "tag:yaml.org,2002:timestamp"
-
-
-class _Loader(_Base):
-    """The YAML 1.1 loader, less timestamps: kubelet's decoder leaves those as text."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012 - overrides an attribute of PyYAML's, which is no ClassVar there
-        first: [(tag, form) for tag, form in resolvers if tag != _TIMESTAMP]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
 
 
 @dataclass(slots=True)
@@ -80,7 +66,7 @@ def load(text: str) -> Any:
     """
     parse(text)
     try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a subclass of the safe loader
+        return string_keys(yaml.load(text, Loader=GoLoader))  # noqa: S506 - a subclass of the safe loader
     except yaml.MarkedYAMLError as error:
         raise _syntax(error) from None
     except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
@@ -91,7 +77,7 @@ def load(text: str) -> Any:
 
 class _Builder:
     def __init__(self, text: str) -> None:
-        self._events = yaml.parse(text, Loader=_Loader)
+        self._events = yaml.parse(text, Loader=GoLoader)
         self._anchors: dict[str, Node | None] = {}
         self._text = text
 
@@ -146,13 +132,26 @@ class _Builder:
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._node(event, depth + 1)
             if key.kind == "scalar":
+                key.value = key.value if key.style else key_name(key.value)
                 if key.value in seen:
                     raise _at(event, f"'{key.value}' is there twice", "keep one of the two: kubelet takes the last")
                 seen.add(key.value)
             value = self._node(next(self._events), depth + 1)
+            if key.value == "<<" and not key.style and (late := sorted(self._merged(value) & seen)):
+                fix = f"move '<<' above '{late[0]}'"
+                raise KubeletConfigError(f"'<<' overrides '{late[0]}' above it", fix, key.line + 1, key.column + 1)
             node.entries.append((key, value))
             node.size += key.size + value.size
         return event
+
+    def _merged(self, node: Node | None) -> set[str]:
+        """Return the keys that a merge key brings in: kubelet's decoder lets them override what stands above it."""
+        if node is not None and node.kind == "alias":
+            node = self._anchors.get(node.value)
+        if node is None:
+            return set()
+        inner = [*node.items, *(value for key, value in node.entries if key.value == "<<")]
+        return {key.value for key, _ in node.entries}.union(*map(self._merged, inner))
 
     def _sequence(self, node: Node, depth: int) -> Any:
         node.kind = "sequence"
