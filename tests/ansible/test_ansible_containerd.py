@@ -123,6 +123,15 @@ def test_absent_on_a_node_without_a_file_does_nothing(node: Node) -> None:
     assert not node.file(CONFIG).exists()
 
 
+def test_absent_does_not_start_a_service_that_is_stopped(node: Node) -> None:
+    node.planned("containerd_config")
+    node.engine.services.stop("containerd")
+    result = node.planned("containerd_config", state="absent")
+    assert (result["changed"], result["restarted"], result["handlers"]) == (True, False, [])
+    assert node.engine.machine.memory("containerd") is None
+    assert not node.planned("containerd_config", state="absent")["changed"]
+
+
 def test_exclusive_handlers_removes_the_others(node: Node) -> None:
     header = "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.mine]"
     write(node, f"version = 3\n{header}\nruntime_type = 'io.containerd.runhcs.v1'\n")

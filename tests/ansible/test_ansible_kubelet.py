@@ -105,6 +105,23 @@ def test_absent_takes_away_what_is_named(node: Node) -> None:
     assert not run(node, **given)["changed"]
 
 
+def test_absent_does_not_start_a_service_that_is_stopped(node: Node) -> None:
+    result = run(node, state="absent", configuration={"clusterDNS": []}, node_labels={})
+    assert result["steps"] == [f"write {CONFIG}"]
+    assert (result["restarted"], node.engine.machine.memory("kubelet")) == (False, None)
+    assert "clusterDNS" not in yaml.safe_load(node.file(CONFIG).read_text())
+
+
+def test_absent_that_would_keep_kubelet_from_starting_is_refused_beforehand(node: Node) -> None:
+    run(node)
+    before = node.file(CONFIG).read_bytes()
+    with pytest.raises(TaskError, match="kubelet would not start") as raised:
+        run(node, state="absent")
+    assert "containerRuntimeEndpoint" in str(raised.value)
+    assert node.file(CONFIG).read_bytes() == before
+    assert in_effect(node)["cgroupsPerQOS"] is False
+
+
 def test_labels_and_taints_that_come_too_late_are_told_with_their_commands(node: Node) -> None:
     run(node)
     result = run(node, node_labels={"disk": "fast"}, configuration={"registerWithTaints": []})
@@ -125,7 +142,7 @@ def test_secrets_are_masked_in_the_diff_and_stay_in_the_file(node: Node) -> None
     node.file(CONFIG).write_text(OWN + secret + "maxOpenFiles: 5\n")
     result = run(node)
     assert "hunter2" not in json.dumps(result)
-    assert "staticPodURLHeader: ********\nmaxOpenFiles: 5\n" in result["diff"][0]["before"]
+    assert 'staticPodURLHeader: "********"\nmaxOpenFiles: 5\n' in result["diff"][0]["before"]
     assert secret in node.file(CONFIG).read_text()
     assert "hunter2" not in json.dumps(node.do("kubelet_config_info"))
 

@@ -10,8 +10,11 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from lockstep.ansible.errors import TaskError
+from lockstep.ansible.fleet import preload
 from lockstep.ansible.plain import to_plain
 from lockstep.node.session import Completed, Session
+
+preload()
 
 
 class JobAction(ActionBase):  # type: ignore[misc]  # ansible-core has no type information, so its classes are Any

@@ -14,7 +14,7 @@ from lockstep.ansible.containerd_node import (
     version_arguments,
 )
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.node import Step, apply, file_diff
+from lockstep.ansible.node import Step, apply, file_diff, restarts
 from lockstep.ansible.text import shown_toml
 from lockstep.catalog.containerd import UnknownSeries
 from lockstep.catalog.versions import VersionError
@@ -70,9 +70,13 @@ def _desired(node: ContainerdNode, settings: Settings, arguments: Mapping[str, A
 
 
 def _steps(node: ContainerdNode, after: bytes | None, arguments: Mapping[str, Any]) -> list[Step]:
-    """Return what has to be done; a run that was interrupted is completed even if the file is right already."""
+    """Return what has to be done: a run that was interrupted is completed even if the file is right already.
+
+    What is taken away from a stopped service is no reason to start it.
+    """
     changed = after != node.content
-    if not changed and not node.pending and node.service.running:
+    absent = arguments["state"] == "absent" and not node.service.running
+    if not changed and not node.pending and (node.service.running or absent):
         return []
     timeout = arguments["timeout"]
     restart = Step(f"restart service {node.service.name}", restart_service(node.service.name, timeout_seconds=timeout))
@@ -93,6 +97,8 @@ def _steps(node: ContainerdNode, after: bytes | None, arguments: Mapping[str, An
             timeout_seconds=min(timeout, _PARSE_SECONDS),
         ),
     )
+    if absent and not node.pending:
+        return [write, parse]
     return [write, parse, restart, _healthy(node, after, handlers, timeout)]
 
 
@@ -116,7 +122,7 @@ def _result(node: ContainerdNode, after: bytes | None, steps: list[Step]) -> dic
         "default_handler": view.default_handler if view else None,
         "pause_image": view.pause_image if view else None,
         "steps": [step.label for step in steps],
-        "restarted": bool(steps),
+        "restarted": restarts(steps),
         "backups": [],
         "warnings": list(view.warnings) if view else [],
         "diff": [file_diff(node.path, shown_toml(node.content), shown_toml(after))] if steps else [],

@@ -8,7 +8,7 @@ from typing import Any
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.kubelet_node import TRANSACTION, KubeletNode, read_node
-from lockstep.ansible.node import Step, apply, file_diff
+from lockstep.ansible.node import Step, apply, file_diff, restarts
 from lockstep.ansible.text import shown_yaml
 from lockstep.catalog.kubernetes import UnknownMinor
 from lockstep.catalog.versions import VersionError
@@ -43,7 +43,7 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
     node.require(arguments["version"])
     desired = _desired(node, arguments)
     steps = _steps(node, desired, arguments)
-    warnings = _checked(node, desired, arguments["version"], changing=bool(steps))
+    warnings = _checked(node, desired, arguments["version"], restarting=restarts(steps))
     result = {
         "changed": bool(steps),
         "path": node.path,
@@ -51,7 +51,7 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
         "command_line": desired.command_line,
         "registered": node.registered,
         "steps": [step.label for step in steps],
-        "restarted": bool(steps),
+        "restarted": restarts(steps),
         "backups": [],
         "warnings": [*warnings, *_too_late(node, desired, arguments["version"])],
         "diff": _diff(node, desired) if steps else [],
@@ -72,16 +72,16 @@ def _check_plan(arguments: Mapping[str, Any]) -> None:
         raise TaskError("\n  ".join(["kubelet cannot be configured like this:", *errors]))
 
 
-def _checked(node: KubeletNode, desired: _Desired, version: str, *, changing: bool) -> list[str]:
+def _checked(node: KubeletNode, desired: _Desired, version: str, *, restarting: bool) -> list[str]:
     """Return what is questionable in the whole file and command line.
 
-    Raises TaskError where something is to be changed and kubelet would not start on the outcome.
+    Raises TaskError where kubelet is to be started and would not start on them.
     """
     problems = check_command_line(desired.command_line, version)
     if desired.content is not None:
         problems = [*check_configuration(desired.content, version, desired.command_line), *problems]
     errors = [_text(problem) for problem in problems if problem.severity is Severity.ERROR]
-    if errors and changing:
+    if errors and restarting:
         facts = {"node": str(node.system), "because": "\n".join(errors)}
         raise TaskError("kubelet would not start on what would be in its file and command line then", facts)
     return [_text(problem) for problem in problems if problem.severity is Severity.WARNING]
@@ -119,10 +119,14 @@ def _flag(value: Any) -> str | None:
 
 
 def _steps(node: KubeletNode, desired: _Desired, arguments: Mapping[str, Any]) -> list[Step]:
-    """Return what has to be done; a run that was interrupted is completed even if everything is right already."""
+    """Return what has to be done: a run that was interrupted is completed even if everything is right already.
+
+    What is taken away from a stopped service is no reason to start it.
+    """
     service = node.service
     new_file, new_line = desired.content != node.content, desired.command_line != service.binary_path
-    if not (new_file or new_line or node.pending) and service.running:
+    absent = arguments["state"] == "absent" and not service.running
+    if not (new_file or new_line or node.pending) and (service.running or absent):
         return []
     steps = []
     if desired.content is not None and (new_file or node.pending):
@@ -131,6 +135,8 @@ def _steps(node: KubeletNode, desired: _Desired, arguments: Mapping[str, Any]) -
     if new_line or node.pending:
         line = configure_service(service.name, desired.command_line, replaces=service.binary_path)
         steps.append(Step(f"set the command line of service {service.name}", line))
+    if absent and not node.pending:
+        return steps
     restart = restart_service(service.name, timeout_seconds=arguments["timeout"])
     return [*steps, Step(f"restart service {service.name}", restart)]
 

@@ -74,6 +74,11 @@ class Step:
     operation: Operation
 
 
+def restarts(steps: Sequence[Step]) -> bool:
+    """Return whether a service is restarted by one of the steps."""
+    return any(step.operation["op"] == "service.restart" for step in steps)
+
+
 def release_of(result: Result) -> str | None:
     """Return the release that a program's `--version` tells (`2.3.4`), or None where it tells none.
 

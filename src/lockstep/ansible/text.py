@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import yaml
+
 MASK = "********"
 
 # registry credentials in containerd's file; a value may be any kind of TOML string.
@@ -20,6 +22,8 @@ _TOML_SECRET = re.compile(
 _MASKED_FIELD = "staticPodURLHeader"
 _YAML_SECRET = re.compile(rf"^({_MASKED_FIELD}[ \t]*:).*(?:(?:\r?\n(?:[ \t]*|#.*))*\r?\n[ \t-]+\S.*)*", re.MULTILINE)
 
+_NOT_SHOWN = f"# Not shown: {_MASKED_FIELD} is written in a form in which it cannot be masked.\n"
+
 
 def shown_toml(data: bytes | None) -> str:
     """Return containerd's configuration as text to show; empty where there is no file."""
@@ -28,12 +32,22 @@ def shown_toml(data: bytes | None) -> str:
 
 def shown_yaml(data: bytes | None) -> str:
     """Return kubelet's configuration as text to show; empty where there is no file."""
-    return _YAML_SECRET.sub(rf"\1 {MASK}", _decoded(data))
+    text = _YAML_SECRET.sub(rf'\1 "{MASK}"', _decoded(data))
+    return text if _MASKED_FIELD not in text or _is_masked(text) else _NOT_SHOWN
 
 
 def masked_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return KubeletConfiguration fields as data to show."""
     return {name: MASK if name == _MASKED_FIELD else value for name, value in fields.items()}
+
+
+def _is_masked(text: str) -> bool:
+    """Return whether nothing is left of the field: a file may be JSON, or have the key in quotes."""
+    try:
+        fields = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return False
+    return not isinstance(fields, Mapping) or fields.get(_MASKED_FIELD, MASK) == MASK
 
 
 def _decoded(data: bytes | None) -> str:
