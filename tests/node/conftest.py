@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.node.support import standin
 from tests.node.support.cases import PROGRAM
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.node.support import cases, linux
 from tests.node.support.cases import Case, differences, file_differences
 from tests.node.support.emulated import EmulatedBench

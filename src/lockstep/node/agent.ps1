@@ -349,7 +349,7 @@ function Start-NodeService($Service, [double]$Seconds, [double]$Settle) {
     # Windows' recovery actions may have started it anew between two looks.
     $last = (Get-ServiceProcess $name).process_id
     if ($first -ne $last) {
-        throw (New-ServiceFailure $name "ended within $Settle s and was started again by Windows" $watch.Elapsed.TotalSeconds)
+        throw (New-ServiceFailure $name "did not stay up for $Settle s: its process ended, and Windows started another" $watch.Elapsed.TotalSeconds)
     }
     return $last
 }
@@ -435,7 +435,7 @@ function Assert-JournalFolder {
     if (-not [IO.Directory]::Exists($root)) {
         [void][IO.Directory]::CreateDirectory($root)
         $acl = Get-Acl -LiteralPath $root
-        $acl.SetSecurityDescriptorSddlForm('O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)')
+        $acl.SetSecurityDescriptorSddlForm('O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)', 'Access, Owner')
         Set-Acl -LiteralPath $root -AclObject $acl
     }
     [void][IO.Directory]::CreateDirectory("$root\transactions")

@@ -1,7 +1,11 @@
-$ProgressPreference='SilentlyContinue';$ErrorActionPreference='Stop'
+# Reads one line of JSON, {"script": ..., "request": ...}, and runs the script with the request.
+# $input, because [Console]::In is empty in a PSRP runspace. .NET's JSON reader, because ConvertFrom-Json of 5.1 ends at 2 MB.
+$ProgressPreference = 'SilentlyContinue'
+$ErrorActionPreference = 'Stop'
 Add-Type -AssemblyName System.Runtime.Serialization
-$b=[Text.Encoding]::ASCII.GetBytes(@($input)-join'')
-$d=New-Object Xml.XmlDocument
-$d.PreserveWhitespace=$true
-$d.Load([Runtime.Serialization.Json.JsonReaderWriterFactory]::CreateJsonReader($b,[Xml.XmlDictionaryReaderQuotas]::Max))
-&([ScriptBlock]::Create($d.DocumentElement['script'].InnerText))$d.DocumentElement['request']
+$bytes = [Text.Encoding]::ASCII.GetBytes(@($input) -join '')
+$document = New-Object Xml.XmlDocument
+$document.PreserveWhitespace = $true
+$quotas = [Xml.XmlDictionaryReaderQuotas]::Max
+$document.Load([Runtime.Serialization.Json.JsonReaderWriterFactory]::CreateJsonReader($bytes, $quotas))
+& ([scriptblock]::Create($document.DocumentElement['script'].InnerText)) $document.DocumentElement['request']

@@ -13,7 +13,7 @@
     response: …                               {matches: pattern}, {any: integer}, {any: positive}, {between: [a, b]},
                                               {length: n} and {json: data} stand for what is not known to the letter
     after:
-      files: …                                all files of the case; as before where not given. {time} in a name: a UTC time
+      files: …                                all files; as before where not given. {time} in a name: a UTC time
       services: {$case-web: {state: running, binary_path: …, new_process: true}}
 
 `$case` is the case's name: its folder under C:, its transaction, the beginning of its services' names.
@@ -120,12 +120,13 @@ def content(given: Any) -> bytes:
         return given.encode()
     [(kind, value)] = given.items()
     if kind == "base64":
-        return base64.b64decode(value)
+        return base64.b64decode(str(value))
     if kind == "json":
         return json.dumps(value).encode("ascii")
     assert kind == "size", f"no such content: {given}"
     pattern = bytes(range(256)) * 257 + b"\r\n"
-    return (pattern * (value // len(pattern) + 1))[:value]
+    size = int(value)
+    return (pattern * (size // len(pattern) + 1))[:size]
 
 
 def differences(expected: Any, found: Any, where: str = "response") -> list[str]:

@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.node.support import program
+from tests.node.support.cases import PROGRAM, Case, ServiceNow
+
 from lockstep.node.session import Completed
 from lockstep.sim import EmulatedEngine, NodeSpec
 from lockstep.sim.engine import Completed as Ran
 from lockstep.sim.machine import Machine
 from lockstep.sim.programs import placeholder
 from lockstep.sim.services import Service
-from tests.node.support import program
-from tests.node.support.cases import PROGRAM, Case, ServiceNow
 
 
 class TestProgram:
@@ -75,13 +76,17 @@ class EmulatedBench:
         """Return the case's files."""
         root = self.engine.folder / "C"
         found = {"C:\\" + "\\".join(path.relative_to(root).parts): path for path in root.rglob("*") if path.is_file()}
-        return {name: path.read_bytes() for name, path in found.items() if case.owns(name) and name not in case.programs}
+        return {
+            name: path.read_bytes() for name, path in found.items() if case.owns(name) and name not in case.programs
+        }
 
     def services(self, names: list[str]) -> Mapping[str, ServiceNow]:
         """Return what the service manager says."""
         found = {name: self.engine.services.get(name) for name in names}
         return {
-            name: ServiceNow(one.state, one.binary_path, one.process_id) for name, one in found.items() if one is not None
+            name: ServiceNow(one.state, one.binary_path, one.process_id)
+            for name, one in found.items()
+            if one is not None
         }
 
     def _place(self, path: str) -> Path:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from tests.node.support.cases import Case, ServiceNow
+
 from lockstep.node.session import Completed
 from lockstep.node.wire import command_line, parse_reply, standard_input
-from tests.node.support.cases import Case, ServiceNow
 
 
 class Bench(Protocol):

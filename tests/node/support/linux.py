@@ -1,6 +1,6 @@
 """Cases on PowerShell for Linux: agent.ps1 with stubs for Windows' services and registry.
 
-A Windows path is one file name there, backslashes included: `C:\\case\\a.toml` lies in the working folder under that name.
+A Windows path is one file name there, backslashes included: `C:\\case\\a.toml` lies in the working folder.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from lockstep.node.session import Completed
 from tests.node.support.cases import PROGRAM, Case, ServiceNow
+
+from lockstep.node.session import Completed
 
 VARIABLE = "LOCKSTEP_PWSH"
 STUBS = Path(__file__).parent.parent / "stubs"
@@ -90,7 +91,12 @@ class LinuxBench:
 
     def services(self, names: list[str]) -> Mapping[str, ServiceNow]:
         """Return what the stubs keep."""
-        words = {"Running": "running", "Stopped": "stopped", "StartPending": "start_pending", "StopPending": "stop_pending"}
+        words = {
+            "Running": "running",
+            "Stopped": "stopped",
+            "StartPending": "start_pending",
+            "StopPending": "stop_pending",
+        }
         found = {name: json.loads((self.stubs / f"{name}.json").read_text()) for name in names}
         return {
             name: ServiceNow(words[one["state"]], one["binary_path"], one["process_id"]) for name, one in found.items()

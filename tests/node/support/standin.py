@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from lockstep.node.session import Completed
 from tests.node.support.cases import PROGRAM, TRANSACTIONS, Case, ServiceNow
 from tests.node.support.engines import parse_states
+
+from lockstep.node.session import Completed
 
 VARIABLE = "LOCKSTEP_WINDOWS_NODE"
 SOURCE = Path(__file__).parent.parent / "testservice"
@@ -112,7 +113,9 @@ class StandInBench:
         """Return the case's files."""
         places = [*self.node.place(case.folder).rglob("*"), *self.node.place(TRANSACTIONS).glob("*")]
         found = {self.node.path(place): place for place in places if place.is_file()}
-        return {name: place.read_bytes() for name, place in found.items() if case.owns(name) and name not in case.programs}
+        return {
+            name: place.read_bytes() for name, place in found.items() if case.owns(name) and name not in case.programs
+        }
 
     def services(self, names: list[str]) -> Mapping[str, ServiceNow]:
         """Return what the service manager says."""

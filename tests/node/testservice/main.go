@@ -17,8 +17,8 @@ const usage = `testservice service NAME CONFIG   run as the service NAME, as the
                                     run | die SECONDS CODE | crash SECONDS CODE | refuse CODE | hang | deaf
 testservice hold PATH              keep PATH open, shared with nobody, until standard input ends
 testservice arguments ...          print the arguments as a JSON list
-testservice show PATH              print a file
 testservice fill COUNT             print COUNT letters
+testservice count PATH             add a letter to PATH, print how many there are
 testservice fail CODE TEXT         print TEXT on standard error, end with CODE
 testservice sleep SECONDS          wait
 testservice prepare                make and start the services of a JSON list on standard input
@@ -38,12 +38,10 @@ func main() {
 		hold(arguments[0])
 	case "arguments":
 		printJSON(arguments)
-	case "show":
-		text, err := os.ReadFile(arguments[0])
-		check(err)
-		os.Stdout.Write(text)
 	case "fill":
 		os.Stdout.WriteString(strings.Repeat("x", number(arguments[0])))
+	case "count":
+		count(arguments[0])
 	case "fail":
 		fmt.Fprintln(os.Stderr, arguments[1])
 		os.Exit(number(arguments[0]))
@@ -70,6 +68,17 @@ func hold(path string) {
 	fmt.Println("held")
 	buffer := make([]byte, 1)
 	os.Stdin.Read(buffer)
+}
+
+func count(path string) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	check(err)
+	defer file.Close()
+	_, err = file.WriteString("x")
+	check(err)
+	info, err := file.Stat()
+	check(err)
+	fmt.Printf("run %d of %s\n", info.Size(), path)
 }
 
 func printJSON(value any) {
