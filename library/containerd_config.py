@@ -35,8 +35,8 @@ options:
     default: present
   handlers:
     description:
-      - The handlers, each stated in full. The filter P(lockstep.windows.lockstep_pool#filter) gives them from the description of the
-        fleet.
+      - The handlers, each stated in full.
+      - The filter P(lockstep.windows.lockstep_pool#filter) gives them from the description of the fleet.
     type: list
     elements: dict
     default: []

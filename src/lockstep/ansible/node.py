@@ -127,7 +127,7 @@ def _failure(error: NodeError, steps: Sequence[Step], system: System, subject: s
     facts = {"node": str(system), "step": _step(error, steps)}
     facts["it said"] = "\n".join(part for part in (error.message, error.output) if part)
     facts["file"] = "\n".join(
-        f"{path.removesuffix('.rejected')} (restored; the rejected one is {ntpath.basename(path)})"
+        f"{path.removesuffix('.rejected')} (as it was; the rejected one is {ntpath.basename(path)})"
         for path in error.rejected
     )
     facts["left"] = "\n".join(error.rollback_errors)
