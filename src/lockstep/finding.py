@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,7 +19,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A span of text in a file; line and column count from 1, the length in characters."""
+    """A span of text in a file; line (as `lines` counts them) and column count from 1, the length in characters."""
 
     file: str
     line: int
@@ -42,3 +43,11 @@ class Finding:
     hint: str | None = None
     fix: str | None = None
     place: Place | None = None
+
+
+_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+
+
+def lines(text: str) -> list[str]:
+    """Return a text's lines, without their ends, as YAML counts them. Source: YAML 1.1, 5.4 "Line Break Characters"."""
+    return _LINE_END.split(text)

@@ -1,7 +1,12 @@
 """From a path to a description: bare files, inventories, their hosts, vaults and templates."""
 
+import errno
+import os
 import subprocess
 import sys
+import textwrap
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -248,3 +253,60 @@ def test_a_clean_check_imports_nothing_slow() -> None:
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
+
+
+def test_a_link_to_itself_is_a_finding() -> None:
+    Path("loop").symlink_to("loop")
+    assert said(check("loop")) == [("LW001", "-")]
+    assert "too many levels" in text_of(check("loop"))
+
+
+def test_a_pipe_is_read_once() -> None:
+    os.mkfifo("pipe")
+    for text in (FLEET, textwrap.dedent(FLEET.partition("\n")[2])):
+        writer = threading.Thread(target=Path("pipe").write_text, args=(text,), daemon=True)
+        writer.start()
+        assert check("pipe").plan
+        writer.join()
+
+
+@pytest.mark.parametrize("name", ["prod", "prod/group_vars", "prod/vars_plugins"])
+def test_a_folder_that_may_not_be_listed_is_a_finding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A superuser may list every folder, so the system's refusal is acted."""
+    write(hosts_yml=HOSTS, group_vars__windows_yml=FLEET)
+    Path("prod/vars_plugins").mkdir()
+    listed = os.listdir
+    scanned = Path.iterdir
+
+    def refuse(path: os.PathLike[str] | str) -> None:
+        if Path(path) == Path(name):
+            raise PermissionError(errno.EACCES, "Permission denied", name)
+
+    def listdir(path: str) -> list[str]:
+        refuse(path)
+        return listed(path)
+
+    def iterdir(path: Path) -> Iterator[Path]:
+        refuse(path)
+        return scanned(path)
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    loaded = check("prod")
+    if name == "prod/vars_plugins":
+        assert loaded.plan
+    else:
+        assert said(loaded) == [("LW001", "-")]
+        assert f"{name} cannot be read: permission denied" in text_of(loaded)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="a superuser may read everything")
+@pytest.mark.parametrize("name", ["prod", "prod/group_vars", "prod/hosts.yml", "prod/group_vars/windows.yml"])
+def test_what_may_not_be_read_is_a_finding(name: str) -> None:
+    write(hosts_yml=HOSTS, group_vars__windows_yml=FLEET)
+    Path(name).chmod(0)
+    try:
+        assert said(check("prod")) == [("LW001", "-")]
+        assert said(check("prod/group_vars/windows.yml")) == [("LW001", "-")] * (name != "prod/hosts.yml")
+    finally:
+        Path(name).chmod(0o700)

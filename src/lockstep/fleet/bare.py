@@ -19,18 +19,25 @@ NEEDS_ANSIBLE = "LW011"
 
 _EXTENSIONS = (".yml", ".yaml", ".json")
 _TEMPLATE = re.compile(r"\{\{|\{%")
+_VARIABLE = re.compile(rf"^{VARIABLE}\s*:".encode(), re.MULTILINE)
 _INI = re.compile(r"\A(\s|[#;].*\n)*\[[^\]\n,]+\]\s*$", re.MULTILINE)
 
 
 def bare_description(path: Path, shown: str) -> Description | None:
     """Return the description in a bare file, or None where the file is an inventory.
 
-    A bare file has `lockstep_fleet` at its top, beside whatever other variables, or the description itself.
+    A bare file has `lockstep_fleet` at its top, beside whatever other variables, or the description itself. What is no
+    file on a disk (standard input, say) is a bare file always, and is read once.
     """
-    if path.suffix not in _EXTENSIONS:
-        return _of_document(source.read(path, shown)) if _defines_the_variable(path) else None
-    document = source.read(path, shown)
-    if _is_inventory(document):
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return _of_document(source.unreadable(shown, error))
+    named_as_yaml = path.suffix in _EXTENSIONS
+    if path.is_file() and not named_as_yaml and not _VARIABLE.search(content):
+        return None
+    document = source.decode(content, shown)
+    if path.is_file() and named_as_yaml and _is_inventory(document):
         return None
     return _of_document(document)
 
@@ -95,10 +102,3 @@ def _is_group(key: Any, value: Any) -> bool:
     if value is None:
         return key not in FLEET.fields
     return isinstance(value, dict) and bool(value) and value.keys() <= {"hosts", "children", "vars"}
-
-
-def _defines_the_variable(path: Path) -> bool:
-    try:
-        return re.search(rf"^{VARIABLE}\s*:".encode(), path.read_bytes(), re.MULTILINE) is not None
-    except OSError:
-        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -107,9 +108,11 @@ def load_fleet(path: Path | str, *, vault_password_file: Path | None = None) -> 
     """
     shown = os.fspath(path)
     path = Path(path)
-    if not path.exists():
-        return _loaded(None, Inventory(findings=source.read(path, shown).findings), [])
-    bare = None if path.is_dir() else bare_description(path, shown)
+    try:
+        folder = _is_folder(path)
+    except OSError as error:
+        return _loaded(None, Inventory(findings=source.unreadable(shown, error).findings), [])
+    bare = None if folder else bare_description(path, shown)
     if bare:
         return _loaded(bare, Inventory(), [])
     inventory = read_inventory(path, shown, vault_password_file)
@@ -119,6 +122,14 @@ def load_fleet(path: Path | str, *, vault_password_file: Path | None = None) -> 
         fix = f"describe the fleet as {VARIABLE} in group_vars of a group that holds all Windows nodes"
         findings.append(Finding(NO_FLEET, Severity.ERROR, (), message, None, fix))
     return _loaded(description, inventory, findings)
+
+
+def _is_folder(path: Path) -> bool:
+    """Return whether a path is a folder and not a file. Raises OSError for what is not there or cannot be looked at."""
+    folder = stat.S_ISDIR(path.stat().st_mode)
+    if folder:
+        os.listdir(path)  # noqa: PTH208 - pathlib's iterdir only fails when its first item is asked for
+    return folder
 
 
 def read_inventory(path: Path, shown: str, vault_password_file: Path | None = None) -> Inventory:

@@ -64,7 +64,12 @@ class RuntimeClass:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Everything one cluster's Windows side should be, in the order of the description."""
+    """Everything one cluster's Windows side should be, in the order of the description.
+
+    `kubernetes` and `containerd` are the versions of pools that name none of their own, None where each does.
+    """
 
     pools: Mapping[str, Pool]
     runtime_classes: Mapping[str, RuntimeClass]
+    kubernetes: str | None = None
+    containerd: str | None = None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TextIO
 
-from lockstep.finding import Finding, Place, Severity
+from lockstep.finding import Finding, Place, Severity, lines
 from lockstep.fleet.load import Loaded, order
 
 WIDTH = 80
@@ -28,8 +27,8 @@ def report(loaded: Loaded, *, stream: TextIO) -> str:
 def render_all(findings: Sequence[Finding], sources: Mapping[str, str], *, stream: TextIO) -> str:
     """Return findings as text for `stream`, ordered by file, line, column and rule."""
     colour = wants_colour(stream)
-    lines = {file: text.split("\n") for file, text in sources.items()}
-    return "\n".join(_render(finding, lines, colour=colour) for finding in sorted(findings, key=order))
+    texts = {file: lines(text) for file, text in sources.items()}
+    return "\n".join(_render(finding, texts, colour=colour) for finding in sorted(findings, key=order))
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -49,37 +48,33 @@ def summary(loaded: Loaded) -> str:
     return " ".join(parts) + "\n"
 
 
-def render(finding: Finding, sources: Mapping[str, str], *, colour: bool = False) -> str:
+def _render(finding: Finding, texts: Mapping[str, list[str]], *, colour: bool) -> str:
     """Return one finding as text: a headline, the lines around its place, hint and fix."""
-    return _render(finding, {file: text.split("\n") for file, text in sources.items()}, colour=colour)
-
-
-def _render(finding: Finding, sources: Mapping[str, list[str]], *, colour: bool) -> str:
     paint = partial(_paint, on=colour)
-    weight = paint(finding.severity.value, _COLOURS[finding.severity])
-    first, *rest = _wrapped(f"{_head(finding)}{finding.severity.value} {finding.rule} {_printable(finding.message)}")
-    head = _head(finding)
-    lines = [paint(head, _BOLD) + weight + first[len(head) + len(finding.severity.value) :], *rest]
-    source = sources.get(finding.place.file) if finding.place else None
+    head, severity = _head(finding), finding.severity.value
+    first, *rest = _wrapped(_printable(finding.message), start=f"{head}{severity} {finding.rule}", indent="  ")
+    weight = _COLOURS[finding.severity]
+    shown = [paint(head, _BOLD) + paint(severity, weight) + first[len(head) + len(severity) :], *rest]
     hint = _printable(finding.hint) if finding.hint else None
     gutter = _GUTTER
-    if finding.place and source is not None:
+    text = texts.get(finding.place.file) if finding.place else None
+    if finding.place and text is not None:
         gutter = max(_GUTTER, len(str(finding.place.line)))
-        shown, caret, column = _excerpt(source, finding.place, gutter)
-        beside = hint if hint and column + len(caret) + 1 + len(hint) <= WIDTH else None
-        marked = f"{' ' * gutter} | {' ' * (column - gutter - 3)}{paint(caret, _COLOURS[finding.severity])}"
-        lines += [*shown, f"{marked} {beside}" if beside else marked]
+        excerpt, caret, column = _excerpt(text, finding.place, gutter)
+        beside = hint if hint and column + len(caret) + 1 + _columns(hint) <= WIDTH else None
+        marked = f"{' ' * gutter} | {' ' * (column - gutter - 3)}{paint(caret, weight)}"
+        shown += [*excerpt, f"{marked} {beside}" if beside else marked]
         hint = None if beside else hint
-    for text in (hint, f"fix: {_printable(finding.fix)}" if finding.fix else None):
-        if text:
-            lines += [f"{' ' * gutter} | {line}" for line in textwrap.wrap(text, WIDTH - gutter - 3)]
-    return "\n".join(lines) + "\n"
+    for advice in (hint, f"fix: {_printable(finding.fix)}" if finding.fix else None):
+        if advice:
+            shown += [f"{' ' * gutter} | {line}" for line in _wrapped(advice, WIDTH - gutter - 3)]
+    return "\n".join(shown) + "\n"
 
 
-def _excerpt(lines: list[str], place: Place, gutter: int) -> tuple[list[str], str, int]:
+def _excerpt(text: list[str], place: Place, gutter: int) -> tuple[list[str], str, int]:
     """Return the numbered lines to show, the caret's text and the column it starts in."""
     room = WIDTH - gutter - 3
-    line = lines[place.line - 1].rstrip("\r") if place.line <= len(lines) else ""
+    line = text[place.line - 1] if place.line <= len(text) else ""
     start = min(place.column - 1, len(line))
     length = max(1, min(place.length, len(line) - start))
     long = len(line) > room or _columns(line) > room
@@ -87,8 +82,7 @@ def _excerpt(lines: list[str], place: Place, gutter: int) -> tuple[list[str], st
     before = "…" if cut else ""
     shown = []
     for number in (place.line - 1, place.line):
-        text = lines[number - 1].rstrip("\r") if 1 <= number <= len(lines) else ""
-        part = text[cut : cut + 2 * room]
+        part = text[number - 1][cut : cut + 2 * room] if 1 <= number <= len(text) else ""
         if number == place.line or part.strip():
             shown.append(f"{number:>{gutter}} | {_cut(before + _printable(part), room)}".rstrip())
     indent = _columns(before + line[cut:start])
@@ -118,8 +112,17 @@ def _head(finding: Finding) -> str:
     return f"{_printable(place.file)}:{place.line}:{place.column}: " if place else ""
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+def _wrapped(text: str, width: int = WIDTH, *, start: str = "", indent: str = "") -> list[str]:
+    """Return text in lines of so many columns; a word that is longer, such as a path, stays in one piece."""
+    done: list[str] = []
+    line = start
+    for word in text.split():
+        if line and _columns(f"{line} {word}") > width:
+            done.append(line)
+            line = indent + word
+        else:
+            line = f"{line} {word}" if line else word
+    return [*done, line]
 
 
 def _printable(text: str) -> str:
@@ -130,7 +133,13 @@ def _printable(text: str) -> str:
 def _columns(text: str) -> int:
     if text.isascii():
         return len(text)
-    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+    return sum(map(_width, text))
+
+
+def _width(character: str) -> int:
+    if unicodedata.category(character) in {"Mn", "Me"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _counted(number: int, one: str, many: str | None = None) -> str:

@@ -30,7 +30,7 @@ class Derivation:
 
 def derive(fleet: Fleet) -> Derivation:
     """Return the plan of a fleet whose names, labels and quantities are valid, as the loader returns it."""
-    sites, findings = survey(fleet.pools)
+    sites, findings = survey(fleet)
     placements, wrong = place(fleet, sites)
     findings += wrong
     handlers, wrong = handlers_by_pool(placements, sites)

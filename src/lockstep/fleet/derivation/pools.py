@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from lockstep.catalog import pause
 from lockstep.catalog.builds import Build, similar
@@ -12,7 +13,7 @@ from lockstep.catalog.containerd import Series, UnknownSeries, series
 from lockstep.catalog.kubernetes import Minor, UnknownMinor, minor
 from lockstep.catalog.versions import Version, VersionError
 from lockstep.finding import DataPath, Finding, Severity
-from lockstep.fleet.model import Pool
+from lockstep.fleet.model import Fleet, Pool
 
 POOL_GUEST_IMPOSSIBLE = "LW213"
 NO_PAUSE_IMAGE = "LW250"
@@ -51,11 +52,11 @@ class Site:
         return self.guest or self.pool.host
 
 
-def survey(pools: Mapping[str, Pool]) -> tuple[dict[str, Site], list[Finding]]:
+def survey(fleet: Fleet) -> tuple[dict[str, Site], list[Finding]]:
     """Return the pools that can be planned for, by name, and everything that is wrong with any of them."""
     sites: dict[str, Site] = {}
-    findings = list(_release_findings(pools.values()))
-    for pool in pools.values():
+    findings = list(_release_findings(fleet))
+    for pool in fleet.pools.values():
         findings += _build_findings(pool)
         try:
             found, minor_ = series(pool.containerd), minor(pool.kubernetes)
@@ -157,14 +158,12 @@ def _pinned_image_findings(pool: Pool, image: str, guest: Build) -> Iterator[Fin
         yield Finding(PAUSE_BY_TAG, Severity.WARNING, path, message, hint, fix)
 
 
-def _release_findings(pools: Iterable[Pool]) -> Iterator[Finding]:
+def _release_findings(fleet: Fleet) -> Iterator[Finding]:
     """Yield what is wrong with the pools' containerd and Kubernetes releases, once for each release or pair."""
-    every = list(pools)
-    yield from _unknown_releases(every)
-    containerd_path = _paths(every, "containerd")
+    yield from _unknown_releases(fleet)
     minors: dict[Minor, Pool] = {}
     seen: set[tuple[str, ...]] = set()
-    for pool in every:
+    for pool in fleet.pools.values():
         try:
             found, containerd = minor(pool.kubernetes), Version.parse(pool.containerd)
         except (UnknownMinor, VersionError):
@@ -172,28 +171,29 @@ def _release_findings(pools: Iterable[Pool]) -> Iterator[Finding]:
         minors.setdefault(found, pool)
         if (pair := (found.name, pool.containerd)) not in seen:
             seen.add(pair)
-            yield from _pair_findings(pool, found, containerd, containerd_path(pool))
+            yield from _pair_findings(pool, found, containerd, _release_path(fleet, pool, "containerd"))
         if (on := (found.name, pool.host.label)) not in seen:
             seen.add(on)
             yield from _host_findings(pool, found)
     yield from _skew_findings(minors)
 
 
-def _unknown_releases(pools: list[Pool]) -> Iterator[Finding]:
-    containerd_path, kubernetes_path = _paths(pools, "containerd"), _paths(pools, "kubernetes")
-    for pool in {pool.containerd: pool for pool in reversed(pools)}.values():
+def _unknown_releases(fleet: Fleet) -> Iterator[Finding]:
+    pools = list(fleet.pools.values())[::-1]
+    for pool in {pool.containerd: pool for pool in pools}.values():
         try:
             series(pool.containerd)
         except (UnknownSeries, VersionError) as error:
-            yield _unknown_release(error, containerd_path(pool))
-    for pool in {pool.kubernetes: pool for pool in reversed(pools)}.values():
+            yield _unknown_release(error, _release_path(fleet, pool, "containerd"))
+    for pool in {pool.kubernetes: pool for pool in pools}.values():
+        path = _release_path(fleet, pool, "kubernetes")
         try:
             if not minor(pool.kubernetes).known:
                 message = f"Kubernetes {pool.kubernetes} is newer than the catalogue"
                 hint = "it is treated as the newest that is known; what it removed or added is not seen"
-                yield Finding(UNLISTED_MINOR, Severity.WARNING, kubernetes_path(pool), message, hint)
+                yield Finding(UNLISTED_MINOR, Severity.WARNING, path, message, hint)
         except UnknownMinor as error:
-            yield _unknown_release(error, kubernetes_path(pool))
+            yield _unknown_release(error, path)
 
 
 def _unknown_release(error: ValueError, path: DataPath) -> Finding:
@@ -232,7 +232,6 @@ def _skew_findings(minors: Mapping[Minor, Pool]) -> Iterator[Finding]:
             yield Finding(TOO_FAR_APART, Severity.WARNING, ("pools", pool.name, "kubernetes"), message, hint)
 
 
-def _paths(pools: list[Pool], key: str) -> Callable[[Pool], DataPath]:
-    """Return what says where a pool's release is most likely written: once for the fleet, or on the pool."""
-    same = len({getattr(pool, key) for pool in pools}) == 1
-    return lambda pool: (key,) if same else ("pools", pool.name, key)
+def _release_path(fleet: Fleet, pool: Pool, key: Literal["kubernetes", "containerd"]) -> DataPath:
+    """Return where a pool's release is written: for the whole fleet, or on the pool."""
+    return (key,) if getattr(pool, key) == getattr(fleet, key) else ("pools", pool.name, key)

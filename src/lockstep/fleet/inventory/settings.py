@@ -32,7 +32,14 @@ def ansible_decides(inventory: Path) -> bool:
         return True
     folder = inventory if inventory.is_dir() else inventory.parent
     folders = [folder / "vars_plugins", *(Path(root).expanduser() / kind for root in _PLUGINS for kind in _KINDS)]
-    return any(any(found.iterdir()) for found in folders if found.is_dir())
+    return any(map(_holds_something, folders))
+
+
+def _holds_something(folder: Path) -> bool:
+    try:
+        return any(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return False
 
 
 def _configurations() -> Iterator[Path]:

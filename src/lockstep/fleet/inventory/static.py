@@ -62,6 +62,8 @@ def read_static(path: Path, shown: str) -> Inventory:
         return _inventory(reading, files)
     except _Broken as broken:
         return Inventory(findings=broken.document.findings, documents=(broken.document,))
+    except PermissionError as error:  # Ansible passes over some of these, and its answer would lack what is in there
+        return Inventory(findings=source.unreadable(error.filename, error).findings)
     except OSError as error:
         raise Uncertain(str(error)) from error
 

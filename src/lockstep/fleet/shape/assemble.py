@@ -55,7 +55,7 @@ def assemble(
         if (certain if entry.pools is None else all(pool in pools for pool in entry.pools))
         and ("runtime_classes", name) not in wrong
     }
-    return Fleet(pools, kept), findings
+    return Fleet(pools, kept, read.get("kubernetes"), read.get("containerd")), findings
 
 
 def _settled(pool: Mapping[str, Any], described: Mapping[str, Any], fleet: Mapping[str, Any]) -> bool:

@@ -62,12 +62,23 @@ def _shape(shape: Shape) -> dict[str, Any]:
 
 
 def _record(record: Record) -> dict[str, Any]:
-    required = [name for name, field in record.fields.items() if field.required]
+    required = [name for name, field in record.fields.items() if field.required and not field.unless_in]
+    shared = [
+        {"anyOf": [{"required": [name]}, {"properties": {field.unless_in: _each_has(name)}}]}
+        for name, field in record.fields.items()
+        if field.unless_in
+    ]
     return {
         "type": "object",
         "properties": {name: _field(field) for name, field in record.fields.items()},
         "additionalProperties": False,
-    } | ({"required": required} if required else {})
+        **({"required": required} if required else {}),
+        **({"allOf": shared} if shared else {}),
+    }
+
+
+def _each_has(name: str) -> dict[str, Any]:
+    return {"additionalProperties": {"required": [name]}}
 
 
 def _field(field: Field) -> Mapping[str, Any]:

@@ -16,11 +16,15 @@ NO_TAINT = "none"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One key of a record: what may stand there and what it is for."""
+    """One key of a record: what may stand there and what it is for.
+
+    A required key may be missing where each entry of the record's table `unless_in` has one of the same name.
+    """
 
     shape: Shape
     doc: str
     required: bool = False
+    unless_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +182,18 @@ _CLASS = Record(
 FLEET = Record(
     "a fleet",
     {
-        "kubernetes": Field(kinds.VERSION, 'The cluster\'s Kubernetes version, such as "1.36.1".', required=True),
-        "containerd": Field(kinds.VERSION, 'containerd\'s version on the nodes, such as "2.3.4".', required=True),
+        "kubernetes": Field(
+            kinds.VERSION,
+            'The kubelet\'s version, such as "1.36.1", on every pool without one of its own.',
+            required=True,
+            unless_in="pools",
+        ),
+        "containerd": Field(
+            kinds.VERSION,
+            'containerd\'s version, such as "2.3.4", on every pool without one of its own.',
+            required=True,
+            unless_in="pools",
+        ),
         "taint": Field(
             _TAINT,
             "The taint that Windows nodes register with, or the word none. By default os=windows:NoSchedule.",

@@ -57,13 +57,15 @@ class _Validation:
             self._refuse(wrong_type(value, record.what), path, self._locator.value(path))
             return INVALID
         read: dict[str, Any] = {}
+        meant: dict[str, Any] = {}
         for key, item in value.items():
             field = record.fields.get(key) if isinstance(key, str) else None
-            if field is None:
-                self._unknown_key(key, value, record, path)
-            else:
+            if field is not None:
                 read[key] = self.read(item, field.shape, (*path, key))
-        missing = [key for key, field in record.fields.items() if field.required and key not in value]
+            elif near := self._unknown_key(key, value, record, path):
+                meant[near] = self._as_meant(item, record.fields[near].shape, (*path, key))
+        read = meant | read
+        missing = [key for key, field in record.fields.items() if key not in read and _needed(key, field, value)]
         for key in missing:
             self._missing_key(key, record.fields[key], record, path)
         if record.lenient:
@@ -77,15 +79,27 @@ class _Validation:
             return INVALID
         return read
 
-    def _unknown_key(self, key: Any, value: Mapping[Any, Any], record: Record, path: Path) -> None:
+    def _unknown_key(self, key: Any, value: Mapping[Any, Any], record: Record, path: Path) -> str | None:
+        """Refuse a key; return the one that was probably meant."""
         near = nearest(str(key), [name for name in record.fields if name not in value])
         hint = f"did you mean '{near}'?" if near else f"expected {', '.join(record.fields)}"
         refused = Refused(refusal.UNKNOWN_KEY, f"unknown key '{shortened(str(key))}' in {record.what}", hint)
         self._refuse(refused, (*path, key), self._locator.key((*path, key)))
+        return near
+
+    def _as_meant(self, value: Any, shape: Shape, path: Path) -> Any:
+        """Return a single value under a misspelt key where it is right, INVALID where the key's finding must do."""
+        if value is UNREADABLE or not isinstance(shape, Kind):
+            return INVALID
+        try:
+            return shape.read(value, None if isinstance(value, str) else self._locator.raw(path))
+        except Refused:
+            return INVALID
 
     def _missing_key(self, key: str, field: Field, record: Record, path: Path) -> None:
         expected = field.shape.expected if isinstance(field.shape, Kind) else field.shape.what  # type: ignore[union-attr]  # no required field is a WordOr
-        refused = Refused(refusal.MISSING_KEY, f"{record.what} lacks '{key}'", f"expected {key}: {expected}")
+        hint = f"expected {key}: {expected}" + (f", or one for each of {field.unless_in}" if field.unless_in else "")
+        refused = Refused(refusal.MISSING_KEY, f"{record.what} lacks '{key}'", hint)
         self._refuse(refused, path, self._locator.key(path))
 
     def _table(self, value: Any, table: Table, path: Path) -> Any:
@@ -200,3 +214,14 @@ class _Validation:
         self.findings.append(
             Finding(refused.rule, Severity.ERROR, shown, refused.message, refused.hint, refused.fix, place),
         )
+
+
+def _needed(key: str, field: Field, record: Mapping[Any, Any]) -> bool:
+    """Return whether a record that lacks a key may not."""
+    if field.unless_in is None:
+        return field.required
+    entries = record.get(field.unless_in)
+    each_has = isinstance(entries, Mapping) and all(
+        isinstance(entry, Mapping) and key in entry for entry in entries.values()
+    )
+    return field.required and not (entries and each_has)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
-from lockstep.finding import Place
+from lockstep.finding import Place, lines
 from lockstep.fleet.text.document import Document, span
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class NodeLocator:
             or node.style in ("|", ">")
         ):
             return span(self._document.file, node)
-        line = self._document.text.split("\n")[node.start_mark.line].rstrip()
+        line = lines(self._document.text)[node.start_mark.line].rstrip()
         length = max(len(line) - node.start_mark.column, 1)
         return Place(self._document.file, node.start_mark.line + 1, node.start_mark.column + 1, length)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lockstep.finding import Finding, Place, Severity
+from lockstep.finding import Finding, Place, Severity, lines
 from lockstep.fleet.text.construct import ENDLESS_ALIAS, Build, Endless, Loader
 from lockstep.fleet.text.document import Document, span
 
@@ -28,9 +28,14 @@ def read(path: Path, file: str) -> Document:
     try:
         content = path.read_bytes()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return _unreadable(file, UNREADABLE_FILE, f"{file} cannot be read: {reason}", None)
+        return unreadable(file, error)
     return decode(content, file)
+
+
+def unreadable(file: str, error: OSError) -> Document:
+    """Return the document of a file, or folder, that the system does not let us read."""
+    reason = (error.strerror or str(error)).lower()
+    return _broken(file, UNREADABLE_FILE, f"{file} cannot be read: {reason}", None)
 
 
 def decode(content: bytes, file: str) -> Document:
@@ -38,13 +43,13 @@ def decode(content: bytes, file: str) -> Document:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        before = content[content.rfind(b"\n", 0, error.start) + 1 : error.start]
-        place = Place(file, line, len(before.decode("utf-8", "replace")) + 1)
-        utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        hint = "it looks like UTF-16" if utf16 else f"byte 0x{content[error.start]:02x} is not UTF-8"
-        message = "the file is not UTF-8 text"
-        return _unreadable(file, NOT_UTF8, message, place, hint=hint, fix="save the file as UTF-8")
+        place = _at(file, content[: error.start].decode("utf-8", "replace"))
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            shown, hint = "", "it looks like UTF-16"
+        else:
+            shown, hint = content.decode("utf-8", "replace"), f"byte 0x{content[error.start]:02x} is not UTF-8"
+        fix = "save the file as UTF-8"
+        return _broken(file, NOT_UTF8, "the file is not UTF-8 text", place, hint=hint, fix=fix, text=shown)
     return parse(text, file)
 
 
@@ -56,7 +61,7 @@ def parse(text: str, file: str) -> Document:
     except (yaml.YAMLError, RecursionError, UnicodeEncodeError) as error:
         return _not_yaml(text, file, error)
     if root is None:
-        return _unreadable(file, EMPTY_FILE, "the file is empty", Place(file, 1, 1), text=text)
+        return _broken(file, EMPTY_FILE, "the file is empty", Place(file, 1, 1), text=text)
     build = Build(loader, file)
     try:
         data = build.value(root, ())
@@ -72,14 +77,14 @@ def _not_yaml(text: str, file: str, error: Exception) -> Document:
         return _second_document(text, file, error) if several else _syntax(text, file, error)
     if isinstance(error, yaml.reader.ReaderError):
         position = error.position
-        place = Place(file, text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
+        place = _at(file, text[:position])
         hint = f"U+{ord(text[position]):04X} may not stand in YAML" if position < len(text) else None
         message = "the file holds a control character"
-        return _unreadable(file, NOT_YAML, message, place, hint=hint, fix="remove it", text=text)
-    return _unreadable(file, NOT_YAML, "the file is not YAML that Ansible could read", Place(file, 1, 1), text=text)
+        return _broken(file, NOT_YAML, message, place, hint=hint, fix="remove it", text=text)
+    return _broken(file, NOT_YAML, "the file is not YAML that Ansible could read", Place(file, 1, 1), text=text)
 
 
-def _unreadable(
+def _broken(
     file: str,
     rule: str,
     message: str,
@@ -92,12 +97,18 @@ def _unreadable(
     return Document(file, text, findings=(Finding(rule, Severity.ERROR, (), message, hint, fix, place),))
 
 
+def _at(file: str, before: str) -> Place:
+    """Return the place that comes after a text."""
+    read = lines(before)
+    return Place(file, len(read), len(read[-1]) + 1)
+
+
 def _mark(file: str, mark: Any) -> Place:
     return Place(file, mark.line + 1, mark.column + 1) if mark is not None else Place(file, 1, 1)
 
 
 def _second_document(text: str, file: str, error: yaml.MarkedYAMLError) -> Document:
-    return _unreadable(
+    return _broken(
         file,
         SEVERAL_DOCUMENTS,
         "the file holds more than one YAML document",
@@ -112,18 +123,18 @@ def _syntax(text: str, file: str, error: yaml.MarkedYAMLError) -> Document:
     mark = error.problem_mark or error.context_mark
     place = _mark(file, mark)
     problem = error.problem or "the text ends too early"
-    lines = text.split("\n")
-    line = lines[place.line - 1] if place.line <= len(lines) else ""
+    every = lines(text)
+    line = every[place.line - 1] if place.line <= len(every) else ""
     indentation = line[: len(line) - len(line.lstrip())]
     hint = None
     if "\t" in indentation:
         place = Place(file, place.line, indentation.index("\t") + 1)
         problem, hint = "a tab cannot indent YAML", "indent with spaces"
-    elif line.lstrip()[:1] == "%" or "{{" in line or "{%" in line:
+    elif "{{" in line or "{%" in line:
         hint = 'a value that starts with {{ needs quotes: "{{ … }}"'
     elif error.context and error.context_mark and error.context_mark.line != place.line - 1:
         hint = f"{error.context} that starts in line {error.context_mark.line + 1}"
-    if place.line > len(lines) or (place.line == len(lines) and not line and place.line > 1):
-        last = max((number for number, content in enumerate(lines, 1) if content.strip()), default=1)
-        place = Place(file, last, max(len(lines[last - 1].rstrip()), 1))
-    return _unreadable(file, NOT_YAML, f"this is not YAML: {problem}", place, hint=hint, text=text)
+    if not line and place.line >= len(every) and place.line > 1:
+        last = max((number for number, content in enumerate(every, 1) if content.strip()), default=1)
+        place = Place(file, last, max(len(every[last - 1].rstrip()), 1))
+    return _broken(file, NOT_YAML, f"this is not YAML: {problem}", place, hint=hint, text=text)
