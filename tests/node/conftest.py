@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.node.support import standin
+from tests.node.support import linux, standin
 from tests.node.support.cases import PROGRAM
 
 
@@ -32,3 +32,13 @@ def node() -> Iterator[standin.Node]:
         made.power("stop")
         if not kept:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def host() -> Iterator[linux.Host]:
+    """A PowerShell for Linux that runs commands in runspaces."""
+    if reason := linux.missing():
+        pytest.skip(reason)
+    made = linux.Host()
+    yield made
+    made.close()

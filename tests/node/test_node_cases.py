@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.node.support import cases, linux
+from tests.node.support import cases
 from tests.node.support.cases import Case, differences, file_differences
 from tests.node.support.emulated import EmulatedBench
 from tests.node.support.engines import Bench, ask
+from tests.node.support.linux import Host, LinuxBench
 from tests.node.support.standin import Node, StandInBench
 
 
@@ -39,10 +40,8 @@ def test_emulated(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.windows
 @pytest.mark.parametrize("name", cases.names())
-def test_agent_on_linux(name: str, tmp_path: Path) -> None:
-    if reason := linux.missing():
-        pytest.skip(reason)
-    _hold(linux.LinuxBench(tmp_path), cases.load(name))
+def test_agent_on_linux(name: str, tmp_path: Path, host: Host) -> None:
+    _hold(LinuxBench(host, tmp_path), cases.load(name))
 
 
 @pytest.mark.windows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ class EmulatedBench:
             name: path.read_bytes() for name, path in found.items() if case.owns(name) and name not in case.programs
         }
 
-    def services(self, names: list[str]) -> Mapping[str, ServiceNow]:
+    def services(self, names: Sequence[str]) -> Mapping[str, ServiceNow]:
         """Return what the service manager says."""
         found = {name: self.engine.services.get(name) for name in names}
         return {

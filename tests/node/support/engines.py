@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -28,7 +28,7 @@ class Bench(Protocol):
     def files(self, case: Case) -> Mapping[str, bytes]:
         """Return the case's files, its journal included."""
 
-    def services(self, names: list[str]) -> Mapping[str, ServiceNow]:
+    def services(self, names: Sequence[str]) -> Mapping[str, ServiceNow]:
         """Return what the service manager says."""
 
 

@@ -10,18 +10,19 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from tests.node.support.cases import PROGRAM, Case, ServiceNow
+from tests.node.support.cases import PROGRAM, Case, ServiceBefore, ServiceNow
 
 from lockstep.node.session import Completed
 
 VARIABLE = "LOCKSTEP_PWSH"
 STUBS = Path(__file__).parent.parent / "stubs"
 SERVICE_CONTROL = "C:\\Windows\\System32\\sc.exe"
-_LIMIT = 120
+_STATES = {"Running": "running", "Stopped": "stopped", "StartPending": "start_pending", "StopPending": "stop_pending"}
 
 
 def missing() -> str | None:
@@ -29,77 +30,109 @@ def missing() -> str | None:
     return None if os.environ.get(VARIABLE) else f"{VARIABLE} does not name a PowerShell for Linux"
 
 
+class Host:
+    """One PowerShell process that runs commands in runspaces."""
+
+    def __init__(self) -> None:
+        script = Path(__file__).parent / "host.ps1"
+        self._process = subprocess.Popen(
+            [os.environ[VARIABLE], "-NoProfile", "-NonInteractive", str(script), str(STUBS / "windows.psm1")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "POWERSHELL_TELEMETRY_OPTOUT": "1", "NO_COLOR": "1"},
+        )
+
+    def order(self, folder: Path, environment: Mapping[str, str], script: str, lines: Sequence[str]) -> dict[str, Any]:
+        """Run a script with lines as its input: `stdout`, `stderr`, `tripped`."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        order = {"folder": str(folder), "environment": dict(environment), "script": script, "input": list(lines)}
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate(timeout=30)
+
+
 class LinuxBench:
     """A working folder that plays a node's drives."""
 
     name = "linux"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, host: Host, folder: Path) -> None:
+        self._host = host
         self.folder = folder / "drives"
         self.folder.mkdir()
-        self.stubs = folder / "services"
-        self.stubs.mkdir()
+        self._services = folder / "services"
+        self._services.mkdir()
+        self.environment = {
+            "ProgramData": "C:\\ProgramData",
+            "SystemRoot": "C:\\Windows",
+            "COMPUTERNAME": "LINUX",
+            "LOCKSTEP_STUBS": str(self._services),
+            "LOCKSTEP_STUB_OWNER": "",
+        }
+        self._program(SERVICE_CONTROL, STUBS / "sc.py")
+        self._program(PROGRAM, Path(__file__).parent / "program.py")
 
     @contextmanager
     def set_up(self, case: Case) -> Iterator[None]:
         """Lay out files and services."""
         for folder in case.folders:
             (self.folder / folder).mkdir()
-        for path in (PROGRAM, *case.programs):
+        for path in case.programs:
             self._program(path, Path(__file__).parent / "program.py")
-        self._program(SERVICE_CONTROL, STUBS / "sc.py")
         for path, data in case.files.items():
-            (self.folder / path).write_bytes(data)
+            self.write(path, data)
         for number, one in enumerate(case.services, start=1):
-            state = {
-                "name": one.name,
-                "binary_path": one.binary_path,
-                "depends_on": list(one.depends_on),
-                "state": "Running" if one.running else "Stopped",
-                "process_id": 4000 + number if one.running else 0,
-                "exit_code": 0 if one.running else 1077,
-                "behaviour": ["run"],
-            }
-            if one.running:
-                config = one.binary_path.rpartition(" ")[2].strip('"')
-                state["behaviour"] = (self.folder / config).read_text().split()
-            (self.stubs / f"{one.name}.json").write_text(json.dumps(state))
+            self.add_service(one, process_id=4000 + number)
         yield
 
-    def run(self, command: str, stdin: bytes) -> Completed:
-        """Run a command line with the stubs loaded first."""
-        *options, encoded = command.split()[1:]
-        script = f"Import-Module '{STUBS / 'windows.psm1'}'\n" + base64.b64decode(encoded).decode("utf-16-le")
-        environment = {
-            **os.environ,
-            "ProgramData": "C:\\ProgramData",
-            "SystemRoot": "C:\\Windows",
-            "COMPUTERNAME": "LINUX",
-            "LOCKSTEP_STUBS": str(self.stubs),
-            "POWERSHELL_TELEMETRY_OPTOUT": "1",
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file."""
+        (self.folder / path).write_bytes(data)
+
+    def add_service(self, one: ServiceBefore, process_id: int) -> None:
+        """Register a service; it behaves as the last word of its command line, a file, says."""
+        state = {
+            "name": one.name,
+            "binary_path": one.binary_path,
+            "depends_on": list(one.depends_on),
+            "state": "Running" if one.running else "Stopped",
+            "process_id": process_id if one.running else 0,
+            "exit_code": 0 if one.running else 1077,
+            "behaviour": ["run"],
         }
-        done = subprocess.run(
-            [os.environ[VARIABLE], *options, base64.b64encode(script.encode("utf-16-le")).decode()],
-            input=stdin, cwd=self.folder, env=environment, capture_output=True, timeout=_LIMIT, check=False,
-        )  # fmt: skip
-        return Completed(done.returncode, done.stdout.decode(), done.stderr.decode())
+        if one.running:
+            config = one.binary_path.rpartition(" ")[2].strip('"')
+            state["behaviour"] = (self.folder / config).read_text().split()
+        (self._services / f"{one.name}.json").write_text(json.dumps(state))
+
+    def run(self, command: str, stdin: bytes) -> Completed:
+        """Run a command line on the node."""
+        answer = self.order(command, stdin)
+        return Completed(0, answer["stdout"], answer["stderr"])
+
+    def order(self, command: str, stdin: bytes) -> dict[str, Any]:
+        """Run a command line in a runspace: `stdout`, `stderr`, `tripped`."""
+        script = base64.b64decode(command.rsplit(maxsplit=1)[-1]).decode("utf-16-le")
+        return self._host.order(self.folder, self.environment, script, stdin.decode("ascii").splitlines())
 
     def files(self, case: Case) -> Mapping[str, bytes]:
         """Return the case's files."""
         found = [path for path in self.folder.iterdir() if path.is_file() and path.name not in case.programs]
         return {path.name: path.read_bytes() for path in found if case.owns(path.name)}
 
-    def services(self, names: list[str]) -> Mapping[str, ServiceNow]:
+    def services(self, names: Sequence[str]) -> Mapping[str, ServiceNow]:
         """Return what the stubs keep."""
-        words = {
-            "Running": "running",
-            "Stopped": "stopped",
-            "StartPending": "start_pending",
-            "StopPending": "stop_pending",
-        }
-        found = {name: json.loads((self.stubs / f"{name}.json").read_text()) for name in names}
+        found = {name: json.loads((self._services / f"{name}.json").read_text()) for name in names}
         return {
-            name: ServiceNow(words[one["state"]], one["binary_path"], one["process_id"]) for name, one in found.items()
+            name: ServiceNow(_STATES[one["state"]], one["binary_path"], one["process_id"])
+            for name, one in found.items()
         }
 
     def _program(self, path: str, source: Path) -> None:

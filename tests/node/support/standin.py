@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -117,7 +117,7 @@ class StandInBench:
             name: place.read_bytes() for name, place in found.items() if case.owns(name) and name not in case.programs
         }
 
-    def services(self, names: list[str]) -> Mapping[str, ServiceNow]:
+    def services(self, names: Sequence[str]) -> Mapping[str, ServiceNow]:
         """Return what the service manager says."""
         return parse_states(self.node.program("states", *names)) if names else {}
 
