@@ -13,6 +13,7 @@ LAYERS = (
     {"cli", "ansible"},
     {"report"},
     {"verify", "gitops"},
+    {"rules"},
     {"containerd", "kubelet", "runtimeclass"},
     {"fleet"},
     {"sim"},

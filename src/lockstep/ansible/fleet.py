@@ -8,8 +8,8 @@ from typing import Any
 
 from lockstep.ansible.plain import to_plain
 from lockstep.finding import Finding, Severity
-from lockstep.fleet.load import check_data
 from lockstep.fleet.plan import Plan, PoolPlan, pool_to_data, to_data
+from lockstep.rules.check import check_data
 
 _ANY_FLEET = {
     "kubernetes": "1.36.1",

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TypeAlias
 
-from lockstep.fleet.load import Loaded, check
+from lockstep.fleet.load import Loaded
+from lockstep.rules.check import check
 
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - argparse has no public name for it
 
 
 class InputError(Exception):
@@ -30,13 +31,17 @@ def add_source(parser: argparse.ArgumentParser) -> None:
 def load(options: argparse.Namespace) -> Loaded:
     """Return the description with its findings and its plan.
 
-    Raises InputError where none was named, or nothing is there.
+    Raises InputError where none was named, or nothing is there that can be read.
     """
     if (options.file is None) == (options.inventory is None):
         raise InputError("name the description: a YAML file, or an inventory with -i")
     path: Path = options.file or options.inventory
-    if not path.exists():
-        raise InputError(f"{path} does not exist")
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
     return check(path, vault_password_file=options.vault_password_file)
 
 

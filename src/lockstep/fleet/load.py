@@ -55,7 +55,8 @@ class Loaded:
             finding if finding.place else replace(finding, place=self.locator.value(finding.path))
             for finding in findings
         )
-        added = replace(self, findings=tuple(sorted({*self.findings, *placed}, key=order)))
+        different = {_said(finding): finding for finding in (*self.findings, *placed)}
+        added = replace(self, findings=tuple(sorted(different.values(), key=order)))
         return replace(added, fleet=None, plan=None) if added.failed else added
 
 
@@ -65,6 +66,11 @@ def order(finding: Finding) -> tuple[str, int, int, str, str]:
     if place is None:
         return ("", 0, 0, finding.rule, finding.message)
     return (place.file, place.line, place.column, finding.rule, finding.message)
+
+
+def _said(finding: Finding) -> Any:
+    """Return what makes a finding another one for its reader: pools that share one text share its findings."""
+    return (finding.rule, finding.place, finding.message) if finding.place else finding
 
 
 @contextmanager

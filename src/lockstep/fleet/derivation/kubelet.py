@@ -10,8 +10,8 @@ from lockstep.catalog.kubernetes import Minor
 from lockstep.finding import Finding, Severity
 from lockstep.fleet import own_labels
 from lockstep.fleet.derivation.pools import Site
+from lockstep.fleet.model import Pool
 from lockstep.fleet.plan import KubeletPlan, taint_to_data
-from lockstep.k8s.taints import Taint
 
 SETTLED_BY_WINDOWS = "LW270"
 LABELS_TOO_LONG = "LW271"
@@ -27,21 +27,23 @@ _RESERVED_MEMORY = "2Gi"
 
 def kubelet_plan(site: Site, class_labels: Mapping[str, str]) -> tuple[KubeletPlan, list[Finding]]:
     """Return what the pool's kubelets must have, and what of the user's additions contradicts it."""
-    taints = (site.pool.taint,) if site.pool.taint else ()
     labels = dict(sorted({**site.pool.labels, own_labels.POOL: site.pool.name, **class_labels}.items()))
-    configuration = required(site.minor, taints)
-    findings = [*_contradictions(site, configuration), *_label_findings(site, labels)]
     plan = KubeletPlan(
         version=site.pool.kubernetes,
-        configuration=dict(sorted({**_with_reserved_memory(site.pool.kubelet), **configuration}.items())),
+        configuration=planned_fields(site.pool, site.minor),
         node_labels=labels,
-        taints=taints,
+        taints=(site.pool.taint,) if site.pool.taint else (),
     )
-    return plan, findings
+    return plan, [*_contradictions(site), *_label_findings(site, labels)]
 
 
-def required(minor: Minor, taints: tuple[Taint, ...]) -> dict[str, Any]:
-    """Return the KubeletConfiguration fields that a node on Windows needs in this minor.
+def planned_fields(pool: Pool, minor: Minor) -> dict[str, Any]:
+    """Return the KubeletConfiguration fields of a pool: the user's own, and over them those that Windows settles."""
+    return dict(sorted({**_with_reserved_memory(pool.kubelet), **settled_fields(pool, minor)}.items()))
+
+
+def settled_fields(pool: Pool, minor: Minor) -> dict[str, Any]:
+    """Return the KubeletConfiguration fields that leave no choice on a node with Windows in this minor.
 
     Sources: kubernetes/kubernetes pkg/kubelet/apis/config/validation and cmd/kubelet/app/options (the Go defaults are
     Linux's on every OS); kubernetes/kubernetes cmd/kubeadm/app/componentconfigs/kubelet_windows.go (resolvConf).
@@ -51,7 +53,7 @@ def required(minor: Minor, taints: tuple[Taint, ...]) -> dict[str, Any]:
         "cgroupsPerQOS": False,
         **endpoint,
         "enforceNodeAllocatable": list(minor.enforce_node_allocatable),
-        "registerWithTaints": [taint_to_data(taint) for taint in taints],
+        "registerWithTaints": [taint_to_data(pool.taint)] if pool.taint else [],
         "resolvConf": "",
     }
 
@@ -65,8 +67,8 @@ def _with_reserved_memory(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {**own, "systemReserved": {**system, "memory": _RESERVED_MEMORY}}
 
 
-def _contradictions(site: Site, configuration: Mapping[str, Any]) -> Iterator[Finding]:
-    for field, value in configuration.items():
+def _contradictions(site: Site) -> Iterator[Finding]:
+    for field, value in settled_fields(site.pool, site.minor).items():
         given = site.pool.kubelet.get(field, value)
         if type(given) is type(value) and given == value:
             continue

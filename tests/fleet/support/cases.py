@@ -1,0 +1,52 @@
+"""Cases: a description and, below `#### findings`, everything that is to be found in it.
+
+A finding is a line `<severity> <rule> <line>:<column>`, then the words that it must say, each after ` | `.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from lockstep.finding import Finding
+
+MARK = b"#### findings\n"
+
+
+class Expected(NamedTuple):
+    severity: str
+    rule: str
+    place: str
+    words: tuple[str, ...]
+
+
+def unpacked(case: Path, folder: Path) -> tuple[Path, list[Expected]]:
+    """Return the case's description, written to a file in a folder, and what is to be found in it."""
+    content, _, findings = case.read_bytes().partition(MARK)
+    file = folder / "fleet.yaml"
+    file.write_bytes(content)
+    return file, [_expected(line) for line in findings.decode().splitlines()]
+
+
+def compare(found: Iterable[Finding], expected: list[Expected]) -> None:
+    every = list(found)
+    assert sorted((f.severity, f.rule, _place(f)) for f in every) == sorted(item[:3] for item in expected)
+    for item in expected:
+        said = [_said(f) for f in every if (f.rule, _place(f)) == (item.rule, item.place)]
+        assert any(all(word in text for word in item.words) for text in said), (item, said)
+    for finding in every:
+        assert not re.search(r"\n|object at 0x|Traceback", _said(finding))
+
+
+def _expected(line: str) -> Expected:
+    head, *words = line.split(" | ")
+    severity, rule, place = head.split()
+    return Expected(severity, rule, place, tuple(words))
+
+
+def _place(finding: Finding) -> str:
+    return f"{finding.place.line}:{finding.place.column}" if finding.place else "-"
+
+
+def _said(finding: Finding) -> str:
+    return " ".join(filter(None, (finding.message, finding.hint, finding.fix)))
