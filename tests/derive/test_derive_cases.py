@@ -21,10 +21,10 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
 
 
 def derived(description: Mapping[str, Any]) -> Derivation:
-    fleet, findings = assemble(description, Nowhere())
-    assert fleet is not None
-    assert not findings
-    return derive(fleet)
+    assembled = assemble(description, Nowhere())
+    assert assembled.fleet is not None
+    assert not assembled.findings
+    return derive(assembled.fleet)
 
 
 def said(finding: Finding) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from lockstep.finding import Finding, Severity
 from lockstep.fleet.bare import bare_description
 from lockstep.fleet.inventory.contents import Inventory, check_hosts, chosen
-from lockstep.fleet.model import Fleet
+from lockstep.fleet.model import Fleet, KubeletFields
 from lockstep.fleet.plan import Plan
 from lockstep.fleet.shape.assemble import assemble
 from lockstep.fleet.shape.spec import VARIABLE
@@ -29,9 +29,10 @@ from lockstep.fleet.text.locate import Locator, Nowhere
 class Loaded:
     """A description and what is wrong with it.
 
-    `fleet` and `plan` are None as long as there is an error; `certain` is what the findings leave of the fleet.
-    `hosts` has each pool's inventory hosts (none for a bare file), `sources` the text of each file that findings are
-    shown in, and `pools` and `classes` say how many of each are described.
+    `fleet` and `plan` are None as long as there is an error; `certain` is what the findings leave of the fleet, and
+    `kubelet` has each pool's own KubeletConfiguration fields. `hosts` has each pool's inventory hosts (none for a bare
+    file), `sources` the text of each file that findings are shown in, and `pools` and `classes` say how many of each
+    are described.
     """
 
     fleet: Fleet | None = None
@@ -40,6 +41,7 @@ class Loaded:
     sources: Mapping[str, str] = field(default_factory=dict)
     locator: Locator = field(default_factory=Nowhere)
     certain: Fleet | None = None
+    kubelet: Mapping[str, KubeletFields] = field(default_factory=dict)
     plan: Plan | None = None
     pools: int = 0
     classes: int = 0
@@ -158,8 +160,9 @@ def _loaded(description: Description | None, inventory: Inventory, findings: lis
     if description is None:
         return Loaded(sources=_texts(documents)).adding(findings)
     repeated = [finding.path for finding in description.findings if finding.rule == REPEATED_KEY]
-    certain, more = assemble(description.data, description.locator, repeated)
-    findings += [*description.findings, *more]
+    assembled = assemble(description.data, description.locator, repeated)
+    certain = assembled.fleet
+    findings += [*description.findings, *assembled.findings]
     hosts: Mapping[str, tuple[str, ...]] = {}
     if certain and inventory.groups:
         groups = {name: pool.group for name, pool in certain.pools.items()}
@@ -172,6 +175,7 @@ def _loaded(description: Description | None, inventory: Inventory, findings: lis
         sources=_texts((*documents, *_documents([description, *inventory.seen.values()]))),
         locator=description.locator,
         certain=certain,
+        kubelet=assembled.kubelet,
         pools=counts[0],
         classes=counts[1],
     ).adding(findings)

@@ -42,6 +42,14 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
+class KubeletFields:
+    """A pool's own KubeletConfiguration fields, and the Kubernetes version that they are for."""
+
+    version: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class RuntimeClass:
     """A RuntimeClass as described; `pools`, `handler` and `node_selector` are None where they are to be derived.
 

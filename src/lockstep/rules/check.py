@@ -21,6 +21,4 @@ def check_data(data: Any) -> Loaded:
 
 
 def _judged(loaded: Loaded) -> Loaded:
-    if loaded.certain is None:
-        return loaded
-    return loaded.adding(list(kubelet.findings(loaded.certain, loaded.locator)))
+    return loaded.adding(list(kubelet.findings(loaded)))

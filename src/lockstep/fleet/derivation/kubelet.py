@@ -10,8 +10,8 @@ from lockstep.catalog.kubernetes import Minor
 from lockstep.finding import Finding, Severity
 from lockstep.fleet import own_labels
 from lockstep.fleet.derivation.pools import Site
-from lockstep.fleet.model import Pool
 from lockstep.fleet.plan import KubeletPlan, taint_to_data
+from lockstep.k8s.taints import Taint
 
 SETTLED_BY_WINDOWS = "LW270"
 LABELS_TOO_LONG = "LW271"
@@ -30,19 +30,19 @@ def kubelet_plan(site: Site, class_labels: Mapping[str, str]) -> tuple[KubeletPl
     labels = dict(sorted({**site.pool.labels, own_labels.POOL: site.pool.name, **class_labels}.items()))
     plan = KubeletPlan(
         version=site.pool.kubernetes,
-        configuration=planned_fields(site.pool, site.minor),
+        configuration=planned_fields(site.pool.kubelet, site.pool.taint, site.minor),
         node_labels=labels,
         taints=(site.pool.taint,) if site.pool.taint else (),
     )
     return plan, [*_contradictions(site), *_label_findings(site, labels)]
 
 
-def planned_fields(pool: Pool, minor: Minor) -> dict[str, Any]:
+def planned_fields(own: Mapping[str, Any], taint: Taint | None, minor: Minor) -> dict[str, Any]:
     """Return the KubeletConfiguration fields of a pool: the user's own, and over them those that Windows settles."""
-    return dict(sorted({**_with_reserved_memory(pool.kubelet), **settled_fields(pool, minor)}.items()))
+    return dict(sorted({**_with_reserved_memory(own), **settled_fields(taint, minor)}.items()))
 
 
-def settled_fields(pool: Pool, minor: Minor) -> dict[str, Any]:
+def settled_fields(taint: Taint | None, minor: Minor) -> dict[str, Any]:
     """Return the KubeletConfiguration fields that leave no choice on a node with Windows in this minor.
 
     Sources: kubernetes/kubernetes pkg/kubelet/apis/config/validation and cmd/kubelet/app/options (the Go defaults are
@@ -53,7 +53,7 @@ def settled_fields(pool: Pool, minor: Minor) -> dict[str, Any]:
         "cgroupsPerQOS": False,
         **endpoint,
         "enforceNodeAllocatable": list(minor.enforce_node_allocatable),
-        "registerWithTaints": [taint_to_data(pool.taint)] if pool.taint else [],
+        "registerWithTaints": [taint_to_data(taint)] if taint else [],
         "resolvConf": "",
     }
 
@@ -68,7 +68,7 @@ def _with_reserved_memory(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _contradictions(site: Site) -> Iterator[Finding]:
-    for field, value in settled_fields(site.pool, site.minor).items():
+    for field, value in settled_fields(site.pool.taint, site.minor).items():
         given = site.pool.kubelet.get(field, value)
         if type(given) is type(value) and given == value:
             continue

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from lockstep.finding import DataPath, Finding, Severity
-from lockstep.fleet.model import Fleet, Pool, RuntimeClass, UtilityVM
+from lockstep.fleet.model import Fleet, KubeletFields, Pool, RuntimeClass, UtilityVM
 from lockstep.fleet.shape import refusal
-from lockstep.fleet.shape.refusal import INVALID
+from lockstep.fleet.shape.refusal import INVALID, Partial
 from lockstep.fleet.shape.spec import FLEET
 from lockstep.fleet.shape.validate import validate
 from lockstep.fleet.text.locate import Locator
@@ -24,25 +25,31 @@ _OWN = 2
 """Length of the path of one pool or class."""
 
 
-def assemble(
-    data: Any,
-    locator: Locator,
-    doubtful: Collection[DataPath] = (),
-) -> tuple[Fleet | None, list[Finding]]:
-    """Return the fleet that the data describes, and every finding; `doubtful` are paths that are wrong already.
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The fleet that a description holds, and what is wrong with it.
 
     Where there are findings the fleet holds only what they leave certain: pools and classes that are wrong are missing,
-    and so are the classes that depend on such a pool. It is None where nothing is left.
+    and so are the classes that depend on such a pool. It is None where nothing is left. `kubelet` has the fields of
+    every pool in which they are right, whatever else is wrong there.
     """
+
+    fleet: Fleet | None
+    findings: list[Finding]
+    kubelet: Mapping[str, KubeletFields] = field(default_factory=dict)
+
+
+def assemble(data: Any, locator: Locator, doubtful: Collection[DataPath] = ()) -> Assembled:
+    """Return what the data describes; `doubtful` are paths that are known to be wrong already."""
     read, findings = validate(data, FLEET, locator)
     if read is INVALID or "pools" not in read or any(len(path) < _OWN for path in doubtful):
-        return None, findings
+        return Assembled(None, findings)
     described = data["pools"]
     wrong = {path[:_OWN] for path in doubtful}
     usable = {
         name: entry
         for name, entry in read["pools"].items()
-        if _settled(entry, data, read) and ("pools", name) not in wrong
+        if not isinstance(entry, Partial) and _settled(entry, data, read) and ("pools", name) not in wrong
     }
     pools = {name: _pool(name, entry, read) for name, entry in usable.items()}
     classes = {name: _class(name, entry) for name, entry in read.get("runtime_classes", {}).items()}
@@ -55,7 +62,15 @@ def assemble(
         if (certain if entry.pools is None else all(pool in pools for pool in entry.pools))
         and ("runtime_classes", name) not in wrong
     }
-    return Fleet(pools, kept, read.get("kubernetes"), read.get("containerd")), findings
+    fleet = Fleet(pools, kept, read.get("kubernetes"), read.get("containerd"))
+    return Assembled(fleet, findings, dict(_kubelet_fields(read)))
+
+
+def _kubelet_fields(fleet: Mapping[str, Any]) -> Iterator[tuple[str, KubeletFields]]:
+    for name, pool in fleet["pools"].items():
+        version = pool.get("kubernetes", fleet.get("kubernetes"))
+        if version and pool.get("kubelet"):
+            yield name, KubeletFields(version, pool["kubelet"])
 
 
 def _settled(pool: Mapping[str, Any], described: Mapping[str, Any], fleet: Mapping[str, Any]) -> bool:

@@ -26,6 +26,10 @@ INVALID: Final = object()
 """Stands for a value that cannot be used: its finding is there, and nothing may be derived from it."""
 
 
+class Partial(dict[str, Any]):
+    """What can be used of a record that is wrong elsewhere: nothing may be derived from it as a whole."""
+
+
 class Refused(ValueError):  # noqa: N818 - it is the value that errs
     """A value that is refused; `instead` is what was surely meant, or INVALID."""
 

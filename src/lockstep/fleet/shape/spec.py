@@ -31,7 +31,7 @@ class Field:
 class Record:
     """A mapping with known keys. `problem` finds what is wrong with keys that are each right alone.
 
-    `lenient` goes on without a key whose value is wrong.
+    `lenient` goes on without a key whose value is wrong, with a Partial.
     """
 
     what: str
@@ -134,6 +134,7 @@ _POOL = Record(
         ),
         "kubelet": Field(Free("KubeletConfiguration fields"), "KubeletConfiguration fields beside the derived ones."),
     },
+    lenient=True,
 )
 
 _UTILITY_VM = Record(

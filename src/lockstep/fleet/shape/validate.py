@@ -10,7 +10,7 @@ from typing import Any
 from lockstep.finding import Finding, Place, Severity
 from lockstep.fleet.shape import refusal
 from lockstep.fleet.shape.kinds import Kind, needs_quotes, written, wrong_type
-from lockstep.fleet.shape.refusal import INVALID, Refused
+from lockstep.fleet.shape.refusal import INVALID, Partial, Refused
 from lockstep.fleet.shape.spec import Field, Free, Items, Record, Shape, Table, WordOr
 from lockstep.fleet.text.document import UNREADABLE
 from lockstep.fleet.text.locate import Locator, Path
@@ -68,10 +68,9 @@ class _Validation:
         missing = [key for key, field in record.fields.items() if key not in read and _needed(key, field, value)]
         for key in missing:
             self._missing_key(key, record.fields[key], record, path)
-        if record.lenient:
-            return {key: item for key, item in read.items() if item is not INVALID}
-        if missing or any(item is INVALID for item in read.values()):
-            return INVALID
+        usable = {key: item for key, item in read.items() if item is not INVALID}
+        if missing or len(usable) < len(read):
+            return Partial(usable) if record.lenient else INVALID
         if record.problem and (message := record.problem(read)):
             what, _, expected = message.partition(": expected ")
             hint = f"expected {expected}" if expected else None
