@@ -1,0 +1,60 @@
+"""An agent that can be interrupted before each thing that it changes.
+
+Between two changes every moment leaves the same behind, so these are all the moments that differ. Two changes are taken
+apart, because power does not wait for them: a file may be half written, and Replace is two renames.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+_CHANGES = (
+    r"\[IO\.File\]::(?:Move|Delete)\(",
+    r"\$stream = \[IO\.File\]::Create\(",
+    r"\[void\]\[IO\.Directory\]::CreateDirectory\(",
+    r"Set-Acl -LiteralPath",
+    r"\$stream\.Flush\(",
+    r"\$Service\.(?:Start|Stop)\(\)",
+    r"Stop-Process -Id",
+    r"\$done = Invoke-Program \$ServiceControl @\('config'",
+)
+_WRITE = "$stream.Write($Bytes, 0, $Bytes.Length)"
+_HALVES = (
+    "$half = [int]($Bytes.Length / 2); Step-Trip; $stream.Write($Bytes, 0, $half); $stream.Flush(); "
+    "Step-Trip; $stream.Write($Bytes, $half, $Bytes.Length - $half)"
+)
+_REPLACE = "[IO.File]::Replace($Source, $Target, $Backup)"
+_RENAMES = (
+    "Step-Trip; if ([IO.File]::Exists($Backup)) { [IO.File]::Delete($Backup) }; "
+    "[IO.File]::Move($Target, $Backup); Step-Trip; [IO.File]::Move($Source, $Target)"
+)
+_START = "$ProgressPreference = 'SilentlyContinue'\n"
+_DECIDED = "    $response.ok = $true\n"
+
+TRIP_WIRE = "[void]$TripWire.Set(); Start-Sleep -Seconds 3600"
+"""Interrupts in a runspace of support/host.ps1."""
+DIE = "[Diagnostics.Process]::GetCurrentProcess().Kill()"
+"""Interrupts a process of its own."""
+
+
+def agent(at: int, how: str) -> str:
+    """Return agent.ps1 so that it is interrupted before its change number `at`, counted from 1."""
+    text = files("lockstep.node").joinpath("agent.ps1").read_text("ascii")
+    for change in _CHANGES:
+        text, count = re.subn(change, lambda match: f"Step-Trip; {match[0]}", text)
+        assert count, f"agent.ps1 has no {change} any more"
+    for old, new in ((_WRITE, _HALVES), (_REPLACE, _RENAMES), (_DECIDED, f"    Step-Trip\n{_DECIDED}")):
+        assert text.count(old) == 1, f"agent.ps1 does not have {old!r} once"
+        text = text.replace(old, new)
+    trip = f"function Step-Trip {{ $global:Trips++; if ($global:Trips -eq {at}) {{ {how} }} }}\n$global:Trips = 0\n"
+    assert text.count(_START) == 1
+    return text.replace(_START, _START + trip)
+
+
+def standard_input(script: str, request: Mapping[str, Any]) -> bytes:
+    """Return what the bootstrap reads, with this script in the agent's place."""
+    return (json.dumps({"script": script, "request": request}) + "\n").encode("ascii")
