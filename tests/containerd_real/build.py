@@ -52,7 +52,8 @@ def build(version: str, program: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="lockstep-containerd-") as name:
         work = Path(name)
         # `go install` refuses a module whose go.mod has replacements: build it as a dependency of an empty one.
-        requirement = f"module example.invalid/build\n\nrequire {module} v{version}\n"
+        # From go 1.17 on, modules that nothing needs are not looked up; some of containerd's are not served.
+        requirement = f"module example.invalid/build\n\ngo 1.21\n\nrequire {module} v{version}\n"
         if program.parent.name == "windows-defaults":
             requirement += f"\nreplace {module} => {with_windows_defaults(work, module, version)}\n"
         (work / "go.mod").write_text(requirement, encoding="utf-8")
