@@ -13,7 +13,7 @@ from lockstep.cli.source import InputError
 
 OK, FINDINGS, UNUSABLE = 0, 1, 2
 
-COMMANDS = ("check", "show", "render", "verify", "sim")
+COMMANDS = ("check", "show", "render", "verify", "can-run", "matrix", "sim")
 
 DESCRIPTION = """\
 Windows Kubernetes nodes and their RuntimeClasses, from one description.
@@ -56,5 +56,6 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     # Importing every command costs more than running most of them.
     asked = [name for name in COMMANDS if given[:1] == [name]]
     for name in asked or COMMANDS:
-        importlib.import_module(f"lockstep.cli.{name}").add_parser(commands)
+        module = name.replace("-", "_")
+        importlib.import_module(f"lockstep.cli.{module}").add_parser(commands)
     return parser

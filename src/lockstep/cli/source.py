@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from lockstep.fleet.load import Loaded
-from lockstep.rules.check import check
+if TYPE_CHECKING:
+    from lockstep.fleet.load import Loaded
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - argparse has no public name for it
 
@@ -33,6 +33,8 @@ def load(options: argparse.Namespace) -> Loaded:
 
     Raises InputError where none was named, or nothing is there that can be read.
     """
+    from lockstep.rules.check import check  # noqa: PLC0415 - a quarter of a second that commands without one need not wait
+
     if (options.file is None) == (options.inventory is None):
         raise InputError("name the description: a YAML file, or an inventory with -i")
     path: Path = options.file or options.inventory

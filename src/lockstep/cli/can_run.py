@@ -1,0 +1,46 @@
+"""`lockstep can-run`: whether one container runs on one host, why, and the nearest thing that works."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from lockstep.catalog.compatibility import can_run
+from lockstep.cli import words
+from lockstep.cli.source import Subparsers
+from lockstep.report.table import columns
+from lockstep.report.verdict import text, to_data
+
+
+def add_parser(commands: Subparsers) -> None:
+    """Add the command's arguments."""
+    parser = commands.add_parser(
+        "can-run",
+        help="say whether a container runs on a host, and what comes nearest",
+        description="Whether a container of one Windows build runs on a host of another. Exit status 0: yes, 1: no.",
+    )
+    parser.add_argument("--guest", type=words.build, required=True, metavar="BUILD", help="the container's build")
+    parser.add_argument("--host", type=words.build, required=True, metavar="BUILD", help="the node's build")
+    parser.add_argument("--isolation", type=words.isolation, default="process", help="process (the default) or hyperv")
+    parser.add_argument(
+        "--containerd",
+        type=words.containerd,
+        default=words.newest_containerd(),
+        metavar="VERSION",
+        help="its full version, by default %(default)s",
+    )
+    parser.add_argument(
+        "--pool-guest", type=words.build, metavar="BUILD", help="the build of the pool's pause image, if pinned"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the answer; the exit status is 1 where it is no."""
+    verdict = can_run(options.host, options.guest, options.isolation, options.containerd, options.pool_guest)
+    if options.format == "json":
+        print(json.dumps(to_data(verdict, options.containerd), indent=2))
+    else:
+        print(text(verdict, options.containerd, columns()), end="")
+    return 0 if verdict.ok else 1

@@ -1,0 +1,1 @@
+"""Which container runs on which host: one grid, shown as text, Markdown, JSON, SVG or HTML."""

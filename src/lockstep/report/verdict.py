@@ -1,0 +1,81 @@
+"""The answer to whether a container runs on a host."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from lockstep.catalog import pause
+from lockstep.catalog.builds import Build
+from lockstep.catalog.compatibility import Combination, Verdict
+
+_WORDS = {"process": "process isolation", "hyperv": "Hyper-V isolation"}
+_LABEL = 9
+
+
+def text(verdict: Verdict, containerd: str, width: int) -> str:
+    """Return the answer with its reason, what it takes, and what comes nearest, in at most `width` columns."""
+    asked = verdict.asked
+    answer, runs = ("yes", "runs") if verdict.ok else ("no", "does not run")
+    said = (
+        f"a container of {asked.guest} {runs} in {_WORDS[asked.isolation]} on {asked.host},"
+        f" {_pool(asked.pool_guest)}containerd {containerd}"
+    )
+    lines = [*_labelled(answer, said, width), *_labelled("why", verdict.reason, width)]
+    for need in _needs(asked) if verdict.ok else ():
+        lines += _labelled("needs", need, width)
+    for other in verdict.nearest:
+        lines += _labelled("nearest", _described(other), width)
+    return "\n".join(lines) + "\n"
+
+
+def to_data(verdict: Verdict, containerd: str) -> dict[str, Any]:
+    """Return the answer as plain data; builds are `10.0.<build>`."""
+    return {
+        "runs": verdict.ok,
+        "reason": verdict.reason,
+        "asked": _combination(verdict.asked),
+        "containerd": containerd,
+        "needs": list(_needs(verdict.asked)) if verdict.ok else [],
+        "nearest": [_combination(other) for other in verdict.nearest],
+    }
+
+
+def _combination(combination: Combination) -> dict[str, Any]:
+    return {
+        "guest": combination.guest.label,
+        "host": combination.host.label,
+        "isolation": combination.isolation,
+        "pool_guest": combination.pool_guest.label if combination.pool_guest else None,
+    }
+
+
+def _described(other: Combination) -> str:
+    guest = f"guest {other.guest.alias} on a pool with host {other.host.alias}"
+    pinned = f" and guest {other.pool_guest.alias}" if other.pool_guest else ""
+    return f"{guest}{pinned}, {_WORDS[other.isolation]}"
+
+
+def _needs(combination: Combination) -> Iterator[str]:
+    """Yield what somebody has to do so that it runs, beyond an ordinary node.
+
+    Sources: hcsshim internal/uvm (a utility VM boots the pause image's layers); Microsoft's hyperv-container.md.
+    """
+    if combination.isolation == "process":
+        return
+    yield "the Hyper-V role on the node, and nested virtualization where the node is a virtual machine itself"
+    if combination.pool_guest is None:
+        return
+    image = pause.single_platform_image(combination.pool_guest) or "named by digest"
+    yield f"a pause image of that guest alone: {image}"
+    yield "workload images named by digest or by a tag of one platform, which containerd takes as they are"
+
+
+def _pool(pool_guest: Build | None) -> str:
+    return f"in a pool with guest {pool_guest.alias}, " if pool_guest else ""
+
+
+def _labelled(label: str, said: str, width: int) -> list[str]:
+    first, rest = label.ljust(_LABEL), " " * _LABEL
+    return textwrap.wrap(said, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
