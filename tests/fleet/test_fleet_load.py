@@ -149,6 +149,13 @@ def test_an_inventory_that_ansible_cannot_read_is_a_finding() -> None:
     assert "prod/hosts" in text_of(loaded)
 
 
+def test_the_reason_is_that_of_the_plugin_that_was_meant() -> None:
+    write(hosts_yml="windows: {children: [win2022]}\n", group_vars__windows_yml=FLEET)
+    loaded = check("prod")
+    assert said(loaded) == [("LW024", "prod/hosts.yml:1:1")]
+    assert 'Invalid "children" entry for "windows" group' in text_of(loaded)
+
+
 def test_no_host_that_sees_the_fleet() -> None:
     write(hosts_yml=HOSTS)
     assert said(check("prod")) == [("LW010", "-")]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.fleet.support.cases import compare, unpacked
+from tests.fleet.support.cases import differences, unpacked
 
 from lockstep.catalog.kubernetes import known_minors
 from lockstep.rules.check import check, check_data
@@ -16,7 +16,7 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.case"))
 def test_finds_exactly_what_is_wrong(case: Path, tmp_path: Path) -> None:
     file, expected = unpacked(case, tmp_path)
     loaded = check(file)
-    compare(loaded.findings, expected)
+    assert not differences(loaded.findings, expected)
     failed = any(item.severity == "error" for item in expected)
     assert loaded.failed == (loaded.plan is None) == (loaded.fleet is None) == failed
 

@@ -29,6 +29,8 @@ _LONGEST = 400
 _FAILED = re.compile(
     r"Failed to parse inventory with '(?P<plugin>[\w.]+)' plugin: (?P<reason>.*?)(?: Failed to parse| <<<|$)"
 )
+_NO_PLUGIN = "no root 'plugin' key found"
+"""What the plugin for configured plugins says to every other inventory."""
 _UNREAD = re.compile(r"Unable to parse (?P<source>/.*?) as an inventory source")
 
 
@@ -210,17 +212,19 @@ def _message(error: BaseException, files: Files) -> str:
 def _warnings(said: str, files: Files) -> Iterator[Finding]:
     """Yield a finding for each part of the inventory that Ansible could not parse and left out, with its reason."""
     reasons: dict[str, str] = {}
+    unread: list[Path] = []
     for warning in said.split("[WARNING]: "):
         words = " ".join(warning.split())
         if failed := _FAILED.match(words):
-            reasons[failed["plugin"]] = failed["reason"].removeprefix("Failed to parse inventory: ")
-        elif unread := _UNREAD.match(words):
-            name = files.shown(unread["source"])
+            if _NO_PLUGIN not in failed["reason"]:
+                reasons[failed["plugin"]] = failed["reason"].removeprefix("Failed to parse inventory: ")
+        elif (match := _UNREAD.match(words)) and not any(Path(match["source"]) in path.parents for path in unread):
+            unread.append(Path(match["source"]))
+            name = files.shown(match["source"])
             order = ("script", "auto", "yaml", "ini") if name.endswith((".yml", ".yaml")) else ("script", "ini", "toml")
             reason = next((reasons[plugin] for plugin in order if plugin in reasons), "no plugin wants it")
-            message = (
-                f"Ansible cannot read {name} as an inventory: {shortened(files.in_text(reason), _LONGEST).rstrip('.')}"
-            )
+            shown = shortened(files.in_text(reason), _LONGEST).rstrip(".")
+            message = f"Ansible cannot read {name} as an inventory: {shown}"
             yield Finding(UNREADABLE_INVENTORY, Severity.ERROR, (), message, place=Place(name, 1, 1))
             reasons = {}
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -96,6 +95,20 @@ def text(value: Any, raw: Raw, expected: str = "text") -> str:
     raise wrong_type(value, expected)
 
 
+def meant_by(value: Any, raw: Raw, expected: str, accept: Callable[[str], Any]) -> Any:
+    """Return what `accept` makes of text, or raise what it refuses.
+
+    For a truth value, number or date that would be accepted in quotes, raises the advice to write them.
+    """
+    try:
+        content = text(value, raw, expected)
+    except Refused as refused:
+        if refused.rule == refusal.NEEDS_QUOTES and raw is not None:
+            refused.instead = accept(raw)
+        raise
+    return accept(content)
+
+
 def text_kind(
     expected: str,
     rule: str,
@@ -109,35 +122,25 @@ def text_kind(
             raise _split(rule, message)
         return content
 
-    def read(value: Any, raw: Raw) -> str:
-        try:
-            content = text(value, raw, expected)
-        except Refused as refused:
-            with suppress(Refused):
-                refused.instead = refusal.INVALID if raw is None else checked(raw)
-            raise
-        return checked(content)
-
-    return Kind(expected, read, lambda: {"type": "string", **schema})
+    return Kind(
+        expected,
+        lambda value, raw: meant_by(value, raw, expected, checked),
+        lambda: {"type": "string", **schema},
+    )
 
 
 def word_kind(expected: str, words: tuple[str, ...]) -> Kind:
     """Return a kind of text that is one of a few words."""
 
-    def read(value: Any, raw: Raw) -> str:
-        content = text(value, raw, expected)
+    def known(content: str) -> str:
         if content in words:
             return content
         near = nearest(content, words)
         hint = f"did you mean '{near}'?" if near else f"expected {expected}"
-        raise Refused(
-            refusal.UNKNOWN_WORD,
-            f"'{shortened(content)}' is not {expected}",
-            hint,
-            instead=near or refusal.INVALID,
-        )
+        message = f"'{shortened(content)}' is not {expected}"
+        raise Refused(refusal.UNKNOWN_WORD, message, hint, instead=near or refusal.INVALID)
 
-    return Kind(expected, read, lambda: {"enum": list(words)})
+    return Kind(expected, lambda value, raw: meant_by(value, raw, expected, known), lambda: {"enum": list(words)})
 
 
 def _split(rule: str, message: str) -> Refused:
@@ -148,12 +151,12 @@ def _split(rule: str, message: str) -> Refused:
 
 def _build(value: Any, raw: Raw) -> builds.Build:
     if isinstance(value, int) and not isinstance(value, bool) and raw in (None, str(value)):
-        content: str | int = value
-    elif isinstance(value, int) and not isinstance(value, bool):
-        hint = f"write {value} if that is meant, else put it in quotes"
-        raise Refused(refusal.NEEDS_QUOTES, f"{written(value, raw)} without quotes means {value}", hint)
-    else:
-        content = text(value, raw, "a Windows build")
+        return _resolved(value)
+    build: builds.Build = meant_by(value, raw, "a Windows build", _resolved)
+    return build
+
+
+def _resolved(content: str | int) -> builds.Build:
     try:
         return builds.resolve(content)
     except builds.UnknownBuild as error:
@@ -188,29 +191,32 @@ def _version(value: Any, raw: Raw) -> str:
             f"{shown} without quotes is {number}, not a version",
             f'write the full version in quotes, such as "{example}"',
         )
-    content = text(value, raw, "a version")
+    version: str = meant_by(value, raw, "a version", _parsed)
+    return version
+
+
+def _parsed(content: str) -> str:
     try:
         return str(versions.Version.parse(content))
     except versions.VersionError as error:
         if re.fullmatch(r"v?[0-9]+\.[0-9]+", content):
             raise Refused(
                 refusal.NO_VERSION,
-                f"'{content}' lacks its patch number",
+                f"'{shortened(content)}' lacks its patch number",
                 f"expected a full version, such as {content.removeprefix('v')}.0",
             ) from error
         raise _split(refusal.NO_VERSION, str(error)) from error
 
 
 def _quantity(value: Any, raw: Raw) -> str:
-    expected = "a quantity such as 512Mi or 100m"
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise needs_quotes(value, raw) if isinstance(value, bool | date) else wrong_type(value, expected)
-    if isinstance(value, str):
-        content = value
-    elif raw is None or raw == str(value) or (isinstance(value, float) and _DECIMAL.fullmatch(raw)):
-        content = raw or str(value)
-    else:
-        raise needs_quotes(value, raw)
+    plain = raw is None or raw == str(value) or (isinstance(value, float) and _DECIMAL.fullmatch(raw))
+    if isinstance(value, int | float) and not isinstance(value, bool) and plain:
+        return _measured(raw or str(value))
+    quantity: str = meant_by(value, raw, "a quantity such as 512Mi or 100m", _measured)
+    return quantity
+
+
+def _measured(content: str) -> str:
     if message := quantities.problem(content):
         raise _split(refusal.NO_QUANTITY, message)
     return content

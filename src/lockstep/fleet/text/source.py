@@ -5,6 +5,7 @@ YAML is read as Ansible reads it: PyYAML, version 1.1. But a repeated key is an 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -130,6 +131,8 @@ def _syntax(text: str, file: str, error: yaml.MarkedYAMLError) -> Document:
     if "\t" in indentation:
         place = Place(file, place.line, indentation.index("\t") + 1)
         problem, hint = "a tab cannot indent YAML", "indent with spaces"
+    elif re.search(r"\"[^\"]*\{[{%]", line):
+        hint = "a template in double quotes has single quotes within: \"{{ f('x') }}\""
     elif "{{" in line or "{%" in line:
         hint = 'a value that starts with {{ needs quotes: "{{ … }}"'
     elif error.context and error.context_mark and error.context_mark.line != place.line - 1:
