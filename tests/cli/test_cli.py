@@ -155,3 +155,13 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
 
 def test_version() -> None:
     assert lockstep("--version").stdout.startswith("lockstep 0.")
+
+
+def test_a_changed_handler_is_told_because_no_cluster_takes_it(tmp_path: Path, fleet: Path) -> None:
+    out = tmp_path / "out"
+    lockstep("render", fleet, "-o", out)
+    fleet.write_text(FLEET.replace("isolation: process", "isolation: hyperv, overhead: {memory: 512Mi}"))
+    for arguments in (("--check",), ()):
+        said = lockstep("render", fleet, "-o", out, *arguments).stdout
+        assert "cannot be edited in a cluster: windows-2022" in said
+    assert "cannot be edited" not in lockstep("render", fleet, "-o", out).stdout

@@ -53,7 +53,11 @@ def test_manifest_has_every_part_of_the_class() -> None:
     assert rendered(item) == {
         "apiVersion": "node.k8s.io/v1",
         "kind": "RuntimeClass",
-        "metadata": {"name": "windows-2025", "labels": {"team": "on"}, "annotations": {"note": "a: b # c"}},
+        "metadata": {
+            "name": "windows-2025",
+            "labels": {"app.kubernetes.io/managed-by": "lockstep", "team": "on"},
+            "annotations": {"note": "a: b # c"},
+        },
         "handler": "runhcs-wcow-hypervisor",
         "overhead": {"podFixed": {"memory": "512Mi", "cpu": "100m"}},
         "scheduling": {

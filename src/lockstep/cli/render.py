@@ -55,7 +55,19 @@ def run(options: argparse.Namespace) -> int:
     for change in changes:
         print(f"{'removed' if change.after is None else 'wrote'} {folder / change.name}")
     print(f"{len(manifests)} files in {folder}, {len(changes)} changed.")
+    _warn_of_handlers(changes)
     return 0
+
+
+def _warn_of_handlers(changes: list[Change]) -> None:
+    from lockstep.gitops.folder import handler_changes  # noqa: PLC0415
+
+    if names := handler_changes(changes):
+        print(
+            f"The handler of a RuntimeClass cannot be edited in a cluster: {', '.join(names)}\n"
+            "must be replaced (kubectl replace --force; Argo CD: sync option Replace=true,\n"
+            "Force=true; Flux: kustomize.toolkit.fluxcd.io/force: enabled)."
+        )
 
 
 def _compare(folder: Path, changes: list[Change], rendered: int) -> int:
@@ -69,6 +81,7 @@ def _compare(folder: Path, changes: list[Change], rendered: int) -> int:
     if not changes:
         print(f"{rendered} files in {folder} are current.")
         return 0
+    _warn_of_handlers(changes)
     removed = sum(change.after is None for change in changes)
     print(f"{len(changes)} of {rendered + removed} files differ from the description. Run lockstep render and commit.")
     return 1

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from lockstep.runtimeclass.render import is_rendered
 
@@ -34,6 +37,26 @@ def differences(folder: Path, manifests: Mapping[str, str]) -> list[Change]:
         Change(name, text, None) for name, text in present.items() if name not in manifests and is_rendered(text)
     ]
     return sorted(changes, key=lambda change: change.name)
+
+
+def handler_changes(changes: list[Change]) -> list[str]:
+    """Return the classes whose handler changes, which the API server refuses for an object that is there.
+
+    Source: kubernetes/kubernetes pkg/apis/node/validation, ValidateRuntimeClassUpdate.
+    """
+    return [
+        str(after["metadata"]["name"])
+        for before, after in ((_document(change.before), _document(change.after)) for change in changes)
+        if before.get("kind") == after.get("kind") == "RuntimeClass" and before.get("handler") != after["handler"]
+    ]
+
+
+def _document(text: str | None) -> dict[str, Any]:
+    try:
+        document = yaml.safe_load(text or "")
+    except yaml.YAMLError:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def write(folder: Path, changes: list[Change]) -> None:

@@ -18,6 +18,8 @@ from lockstep.fleet.plan import ClassPlan, Plan
 
 BANNER = "# Rendered by lockstep from the fleet description. Change the description, not this file."
 KUSTOMIZATION = "kustomization.yaml"
+# Lets `kubectl apply --prune -l` take away a class that is no longer described.
+MANAGED = {"app.kubernetes.io/managed-by": "lockstep"}
 
 # Only what no YAML version reads as anything but text stays plain.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*")
@@ -33,7 +35,7 @@ def render_classes(classes: Iterable[ClassPlan]) -> dict[str, str]:
     """Return the manifests of these classes and the kustomization that lists them."""
     template = _environment().get_template("runtimeclass.yaml.j2")
     manifests = {
-        file_name(item.name): template.render(banner=BANNER, runtime_class=item)
+        file_name(item.name): template.render(banner=BANNER, runtime_class=item, labels=MANAGED | dict(item.labels))
         for item in sorted(classes, key=lambda item: item.name)
     }
     listing = _environment().get_template("kustomization.yaml.j2").render(banner=BANNER, resources=list(manifests))
