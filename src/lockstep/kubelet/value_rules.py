@@ -117,7 +117,7 @@ def taints(settings: Settings) -> Iterator[Problem]:
             message = f"{dotted(path)} has timeAdded, with which kubelet does not start"
             yield Problem(TAINT, ERROR, (*path, "timeAdded"), message, "leave timeAdded out")
         if problem := taint_problem(taint.get("key") or "", taint.get("value") or "", taint.get("effect") or ""):
-            yield Problem(TAINT, ERROR, path, f"{dotted(path)}: {problem}", "correct the taint: the node does not register with it")
+            yield Problem(TAINT, ERROR, path, f"{dotted(path)}: {problem}", "correct it: no node registers with that")
 
 
 def feature_gates(settings: Settings) -> Iterator[Problem]:
