@@ -149,7 +149,7 @@ def documents(draw: Draw, version: str, where: Layout) -> dict[str, Any]:
             {"snapshotter": "windows"},
         )
     for name, table in draw(st.dictionaries(WORDS, TABLES, max_size=2)).items():
-        put(data, ("plugins", f"io.containerd.{name}"), table)
+        put(data, ("plugins", f"io.containerd.{name}.v1.x"), table)
         put(data, (*where.cni, name), draw(VALUES))
     return data
 
