@@ -45,6 +45,7 @@ class ServiceBefore:
     binary_path: str
     running: bool = False
     depends_on: tuple[str, ...] = ()
+    automatic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
-from tests.node.support.cases import PROGRAM, TRANSACTIONS, Case, ServiceNow
+from tests.node.support.cases import PROGRAM, TRANSACTIONS, Case, ServiceBefore, ServiceNow
 from tests.node.support.engines import parse_states
 
 from lockstep.node.session import Completed
@@ -68,6 +69,30 @@ class Node:
         assert done.returncode == 0, f"testservice {arguments}: {done.stderr or done.stdout}"
         return done.stdout
 
+    def prepare(self, services: Sequence[ServiceBefore]) -> None:
+        """Register services, and start those that are to run."""
+        self.program("prepare", stdin=json.dumps([asdict(one) for one in services]))
+
+    def states(self, names: Sequence[str]) -> Mapping[str, ServiceNow]:
+        """Return what the service manager says."""
+        return parse_states(self.program("states", *names)) if names else {}
+
+    def run(self, command: str, stdin: bytes) -> Completed:
+        """Run one of lockstep's command lines; a process that takes too long is ended and told of."""
+        arguments = self.powershell(*command.split()[1:])
+        done = subprocess.run(arguments, input=stdin, capture_output=True, timeout=_LIMIT, check=False)
+        return Completed(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+    def begin(self, command: str, stdin: bytes) -> subprocess.Popen[bytes]:
+        """Start one of lockstep's command lines without waiting for its end."""
+        arguments = self.powershell(*command.split()[1:])
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+        assert process.stdin is not None
+        process.stdin.write(stdin)
+        process.stdin.close()
+        return process
+
     def hold(self, path: str) -> subprocess.Popen[bytes]:
         """Open a file, shared with nobody, until the returned process's standard input is closed."""
         command = [self._script, "run", str(self.folder), PROGRAM, "hold", path]
@@ -97,17 +122,14 @@ class StandInBench:
         with ExitStack() as stack:
             if case.services:
                 stack.callback(self.node.program, "forget", *(one.name for one in case.services))
-                self.node.program("prepare", stdin=json.dumps([_definition(case, one.name) for one in case.services]))
+                self.node.prepare(case.services)
             for fault in case.faults:
                 stack.enter_context(self._fault(fault))
             yield
 
     def run(self, command: str, stdin: bytes) -> Completed:
         """Run a command line on the node."""
-        done = subprocess.run(
-            self.node.powershell(*command.split()[1:]), input=stdin, capture_output=True, timeout=_LIMIT, check=False
-        )
-        return Completed(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+        return self.node.run(command, stdin)
 
     def files(self, case: Case) -> Mapping[str, bytes]:
         """Return the case's files."""
@@ -119,7 +141,7 @@ class StandInBench:
 
     def services(self, names: Sequence[str]) -> Mapping[str, ServiceNow]:
         """Return what the service manager says."""
-        return parse_states(self.node.program("states", *names)) if names else {}
+        return self.node.states(names)
 
     @contextmanager
     def _fault(self, fault: Mapping[str, str]) -> Iterator[None]:
@@ -138,13 +160,3 @@ class StandInBench:
         place = self.node.place(path)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(data)
-
-
-def _definition(case: Case, name: str) -> dict[str, object]:
-    one = next(service for service in case.services if service.name == name)
-    return {
-        "name": one.name,
-        "binary_path": one.binary_path,
-        "depends_on": list(one.depends_on),
-        "running": one.running,
-    }
