@@ -11,7 +11,7 @@ import yaml
 
 from lockstep.catalog.kubernetes import known_minors
 from lockstep.finding import Finding
-from lockstep.fleet.derivation import classes, handlers, kubelet, pools, selectors
+from lockstep.fleet.derivation import classes, handlers, kubelet, pause_images, pools, releases, selectors
 from lockstep.fleet.derivation.derive import Derivation, derive
 from lockstep.fleet.plan import to_data
 from lockstep.fleet.shape.assemble import assemble
@@ -68,7 +68,7 @@ def test_every_rule_of_the_derivation_has_a_case() -> None:
     rules = {line.split()[1] for file in CASES for line in yaml.safe_load(file.read_text(encoding="utf-8"))["findings"]}
     ids = {
         value
-        for module in (classes, handlers, kubelet, pools, selectors)
+        for module in (classes, handlers, kubelet, pause_images, pools, releases, selectors)
         for name, value in vars(module).items()
         if name.isupper() and str(value).startswith("LW")
     }

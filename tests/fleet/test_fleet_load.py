@@ -268,6 +268,16 @@ def test_a_link_to_itself_is_a_finding() -> None:
     assert "too many levels" in text_of(check("loop"))
 
 
+def test_links_back_to_a_folder_above_are_passed_over() -> None:
+    write(hosts_yml=HOSTS, group_vars__windows__fleet_yml=FLEET)
+    for folder in ("prod", "prod/group_vars/windows"):
+        for name in ("one", "two", "three"):
+            Path(folder, name).symlink_to(".")
+    loaded = check("prod")
+    assert loaded.hosts == {"win2022": ("a1", "a2"), "win2025": ("b1",)}
+    assert not loaded.findings
+
+
 def test_a_pipe_is_read_once() -> None:
     os.mkfifo("pipe")
     for text in (FLEET, textwrap.dedent(FLEET.partition("\n")[2])):

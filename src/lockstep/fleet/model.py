@@ -40,6 +40,16 @@ class Pool:
     labels: Mapping[str, str]
     kubelet: Mapping[str, Any]
 
+    @property
+    def pinned_guest(self) -> Build | None:
+        """The build that the pool's utility VMs boot, None where it is the host's own."""
+        return None if self.guest == self.host else self.guest
+
+    @property
+    def effective_guest(self) -> Build:
+        """The build that a Hyper-V container on the pool is of by default."""
+        return self.guest or self.host
+
 
 @dataclass(frozen=True, slots=True)
 class KubeletFields:

@@ -9,7 +9,8 @@ from lockstep.catalog import pause
 from lockstep.catalog.builds import Build
 from lockstep.catalog.compatibility import can_run, matches
 from lockstep.finding import DataPath, Finding, Severity
-from lockstep.fleet.derivation.pools import PAUSE_BOOTS_OTHER, Site, pinned_guest, unlisted
+from lockstep.fleet.derivation.pause_images import PAUSE_BOOTS_OTHER
+from lockstep.fleet.derivation.pools import Site, unlisted
 from lockstep.fleet.model import Fleet, Isolation, Pool, RuntimeClass
 from lockstep.k8s.taints import Taint
 
@@ -103,7 +104,7 @@ class _Defaults:
         self._names: dict[tuple[Isolation, Build], list[str]] = {}
         self._found: dict[tuple[Isolation, Build], PoolSet] = {}
         for pool in pools.values():
-            pinned = pinned_guest(pool)
+            pinned = pool.pinned_guest
             self._names.setdefault(("hyperv", pinned or pool.host), []).append(pool.name)
             if pinned is None:
                 self._names.setdefault(("process", pool.host), []).append(pool.name)
@@ -120,7 +121,7 @@ class _Defaults:
         able = (
             site.pool.name
             for site in self._kinds
-            if can_run(site.pool.host, guest, isolation, site.pool.containerd, site.guest).ok
+            if can_run(site.pool.host, guest, isolation, site.pool.containerd, site.pool.pinned_guest).ok
         )
         return sorted(able)[:_FEW]
 
@@ -157,12 +158,12 @@ def _no_default_pool(item: RuntimeClass, guest: Build, defaults: _Defaults) -> F
 
 
 def _common_guest(pools: PoolSet) -> Build | None:
-    guests = {site.effective_guest for site in pools.kinds}
+    guests = {site.pool.effective_guest for site in pools.kinds}
     return guests.pop() if len(guests) == 1 else None
 
 
 def _no_common_guest(item: RuntimeClass, pools: PoolSet) -> Finding:
-    given = ", ".join(f"{site.pool.name} gives {site.effective_guest.alias}" for site in pools.kinds[:_FEW])
+    given = ", ".join(f"{site.pool.name} gives {site.pool.effective_guest.alias}" for site in pools.kinds[:_FEW])
     message = f"the pools of class {item.name} do not share one guest"
     path: DataPath = ("runtime_classes", item.name, "pools")
     return Finding(NO_COMMON_GUEST, Severity.ERROR, path, message, given, "say which guest the class needs")
@@ -184,13 +185,13 @@ def _guest_findings(item: RuntimeClass, pools: PoolSet, guest: Build) -> Iterato
 
 def _refused(item: RuntimeClass, site: Site, guest: Build, path: DataPath) -> Finding | None:
     host = site.pool.host
-    verdict = can_run(host, guest, item.isolation, site.pool.containerd, site.guest)
+    verdict = can_run(host, guest, item.isolation, site.pool.containerd, site.pool.pinned_guest)
     if verdict.ok:
         return None
     rule = CANNOT_RUN
     if guest > host:
         rule = GUEST_NEWER
-    elif site.guest:
+    elif site.pool.pinned_guest:
         rule = POOL_GUEST_DIFFERS
     how = "in process isolation" if item.isolation == "process" else "in Hyper-V isolation"
     message = f"a container of {guest.product} cannot run {how} on pool {site.pool.name}"
@@ -200,7 +201,12 @@ def _refused(item: RuntimeClass, site: Site, guest: Build, path: DataPath) -> Fi
 def _boots_other(item: RuntimeClass, site: Site, guest: Build) -> Finding | None:
     """Return what is wrong where the pool's pause image makes utility VMs boot a build that the guest does not fit."""
     boots = site.boots
-    if item.isolation == "process" or site.guest or boots is None or matches(boots, guest, site.pool.containerd):
+    if (
+        item.isolation == "process"
+        or site.pool.pinned_guest
+        or boots is None
+        or matches(boots, guest, site.pool.containerd)
+    ):
         return None
     message = f"utility VMs of pool {site.pool.name} boot {boots.product}, and class {item.name} needs {guest.product}"
     better = pause.image_for(site.pool.host, site.pool.containerd, site.minor.pause)
@@ -211,4 +217,4 @@ def _boots_other(item: RuntimeClass, site: Site, guest: Build) -> Finding | None
 
 
 def _kind(site: Site) -> tuple[object, ...]:
-    return (site.pool.host, site.guest, site.pool.containerd, site.boots)
+    return (site.pool.host, site.pool.pinned_guest, site.pool.containerd, site.boots)

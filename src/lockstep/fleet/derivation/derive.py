@@ -55,7 +55,7 @@ def _pool_plan(site: Site, handlers: tuple[Handler, ...], kubelet: KubeletPlan) 
         name=site.pool.name,
         group=site.pool.group,
         host=site.pool.host.label,
-        guest=site.effective_guest.label,
+        guest=site.pool.effective_guest.label,
         containerd=ContainerdPlan(
             version=site.pool.containerd,
             pause_image=site.pause_image,

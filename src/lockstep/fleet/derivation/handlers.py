@@ -149,8 +149,8 @@ def _class_findings(placement: Placement) -> Iterator[Finding]:
     if promised is None:
         return
     for site in placement.pools.kinds:
-        if site.effective_guest != promised:
-            given = f"pool {site.pool.name} gives {site.effective_guest.product}"
+        if site.pool.effective_guest != promised:
+            given = f"pool {site.pool.name} gives {site.pool.effective_guest.product}"
             message = f"handler {item.handler} promises {promised.product}, and {given}"
             hint = "a handler's name selects no build: the pool's host or pinned guest decides"
             fix = f"name it {HANDLERS[item.isolation]}, or use pools with guest {promised.alias}"
