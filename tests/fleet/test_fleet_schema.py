@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from lockstep.fleet.load import check_data
-from lockstep.fleet.shape import kinds, refusal
+from lockstep.fleet.shape import refusal, values
 from lockstep.fleet.shape.kinds import Kind
 from lockstep.fleet.shape.refusal import Refused
 from lockstep.fleet.shape.schema import PUBLISHED, schema, text
@@ -29,7 +29,7 @@ BEYOND_A_SCHEMA = {
     refusal.NO_QUANTITY,
     refusal.NEEDS_QUOTES,
 }
-KINDS = {name: kind for name, kind in vars(kinds).items() if isinstance(kind, Kind)}
+KINDS = {name: kind for name, kind in vars(values).items() if isinstance(kind, Kind)}
 
 
 def errors_of(data: Any) -> list[str]:

@@ -83,9 +83,10 @@ def can_run(
     return _verdict(Combination(host, guest, isolation, pinned), containerd)
 
 
+@cache
 def published() -> tuple[Build, ...]:
     """Return the builds that Microsoft publishes base images of, oldest first: the guests that there are."""
-    return _published()
+    return tuple(Build(number) for number, facts in known().items() if facts.base_images)
 
 
 @lru_cache(maxsize=4096)
@@ -181,8 +182,3 @@ def _rule(containerd: str) -> str:
 @cache
 def _matrix() -> dict[int, dict[str, Any]]:
     return {row["host"]: row for row in load("windows-compatibility")["hosts"]}
-
-
-@cache
-def _published() -> tuple[Build, ...]:
-    return tuple(Build(number) for number, facts in known().items() if facts.base_images)

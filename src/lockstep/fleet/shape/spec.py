@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lockstep.fleet.shape import kinds
+from lockstep.fleet.shape import values
 from lockstep.fleet.shape.kinds import Kind
 from lockstep.k8s.taints import toleration_problem
 
@@ -93,9 +93,9 @@ _TAINT = WordOr(
     Record(
         "a taint, or the word none",
         {
-            "key": Field(kinds.LABEL_KEY, "The taint's key.", required=True),
-            "value": Field(kinds.LABEL_VALUE, "The taint's value, compared case-sensitively. Empty by default."),
-            "effect": Field(kinds.EFFECT, "What happens to pods that do not tolerate it.", required=True),
+            "key": Field(values.LABEL_KEY, "The taint's key.", required=True),
+            "value": Field(values.LABEL_VALUE, "The taint's value, compared case-sensitively. Empty by default."),
+            "effect": Field(values.EFFECT, "What happens to pods that do not tolerate it.", required=True),
         },
     ),
 )
@@ -103,10 +103,10 @@ _TAINT = WordOr(
 _TOLERATION = Record(
     "a toleration",
     {
-        "key": Field(kinds.LABEL_KEY, "The taint's key; without one, operator Exists tolerates every taint."),
-        "operator": Field(kinds.OPERATOR, "Equal (the default) compares the value, Exists does not."),
-        "value": Field(kinds.LABEL_VALUE, "The taint's value. Empty by default."),
-        "effect": Field(kinds.EFFECT, "The effect that is tolerated; every effect by default."),
+        "key": Field(values.LABEL_KEY, "The taint's key; without one, operator Exists tolerates every taint."),
+        "operator": Field(values.OPERATOR, "Equal (the default) compares the value, Exists does not."),
+        "value": Field(values.LABEL_VALUE, "The taint's value. Empty by default."),
+        "effect": Field(values.EFFECT, "The effect that is tolerated; every effect by default."),
     },
     _toleration_problem,
 )
@@ -115,21 +115,21 @@ _POOL = Record(
     "a pool",
     {
         "host": Field(
-            kinds.BUILD,
+            values.BUILD,
             "The Windows build of the pool's nodes: an alias (ltsc2022), a build number (20348) or a full version.",
             required=True,
         ),
         "guest": Field(
-            kinds.BUILD,
+            values.BUILD,
             "The Windows build that every utility VM of this pool boots, where it is older than the host's own.",
         ),
-        "group": Field(kinds.GROUP, "The inventory group that holds the pool's nodes. By default the pool's name."),
-        "kubernetes": Field(kinds.VERSION, "The kubelet's version on this pool. By default the fleet's."),
-        "containerd": Field(kinds.VERSION, "containerd's version on this pool. By default the fleet's."),
+        "group": Field(values.GROUP, "The inventory group that holds the pool's nodes. By default the pool's name."),
+        "kubernetes": Field(values.VERSION, "The kubelet's version on this pool. By default the fleet's."),
+        "containerd": Field(values.VERSION, "containerd's version on this pool. By default the fleet's."),
         "taint": Field(_TAINT, "The taint that this pool's nodes register with, or none. By default the fleet's."),
-        "pause_image": Field(kinds.IMAGE, "The pause image. By default the one that fits the host and Kubernetes."),
+        "pause_image": Field(values.IMAGE, "The pause image. By default the one that fits the host and Kubernetes."),
         "labels": Field(
-            Table("labels", kinds.NODE_LABEL_KEY, kinds.LABEL_VALUE),
+            Table("labels", values.NODE_LABEL_KEY, values.LABEL_VALUE),
             "Labels that this pool's nodes register with, beside the derived ones.",
         ),
         "kubelet": Field(Free("KubeletConfiguration fields"), "KubeletConfiguration fields beside the derived ones."),
@@ -140,8 +140,8 @@ _POOL = Record(
 _UTILITY_VM = Record(
     "a utility VM's size",
     {
-        "memory": Field(kinds.MEMORY, "Memory of each pod's utility VM, a whole number of Mi."),
-        "processors": Field(kinds.COUNT, "Virtual processors of each pod's utility VM."),
+        "memory": Field(values.MEMORY, "Memory of each pod's utility VM, a whole number of Mi."),
+        "processors": Field(values.COUNT, "Virtual processors of each pod's utility VM."),
     },
 )
 
@@ -149,32 +149,32 @@ _CLASS = Record(
     "a RuntimeClass",
     {
         "isolation": Field(
-            kinds.ISOLATION,
+            values.ISOLATION,
             "process shares the host's kernel; hyperv gives each pod a utility VM.",
             required=True,
         ),
-        "guest": Field(kinds.BUILD, "The Windows build of the class's containers. By default what its pools share."),
+        "guest": Field(values.BUILD, "The Windows build of the class's containers. By default what its pools share."),
         "pools": Field(
-            Items("names of pools", kinds.POOL_NAME, unique=True, empty=False),
+            Items("names of pools", values.POOL_NAME, unique=True, empty=False),
             "The pools whose nodes run this class. By default those that give the class's guest.",
         ),
-        "handler": Field(kinds.HANDLER, "containerd's name for the runtime. Derived from the isolation by default."),
+        "handler": Field(values.HANDLER, "containerd's name for the runtime. Derived from the isolation by default."),
         "vm": Field(_UTILITY_VM, "The utility VM's size, for isolation hyperv."),
         "overhead": Field(
-            Table("resources", kinds.RESOURCE, kinds.QUANTITY),
+            Table("resources", values.RESOURCE, values.QUANTITY),
             "What a pod of this class costs beyond its containers (overhead.podFixed).",
         ),
         "node_selector": Field(
-            Table("labels", kinds.LABEL_KEY, kinds.LABEL_VALUE),
+            Table("labels", values.LABEL_KEY, values.LABEL_VALUE),
             "Replaces the derived selector beyond OS and architecture; must select exactly the class's pools.",
         ),
         "tolerations": Field(Items("tolerations", _TOLERATION), "Tolerations beside those of the pools' own taints."),
         "labels": Field(
-            Table("labels", kinds.OBJECT_LABEL_KEY, kinds.LABEL_VALUE),
+            Table("labels", values.OBJECT_LABEL_KEY, values.LABEL_VALUE),
             "Labels of the RuntimeClass object.",
         ),
         "annotations": Field(
-            Table("annotations", kinds.ANNOTATION_KEY, kinds.TEXT),
+            Table("annotations", values.ANNOTATION_KEY, values.TEXT),
             "Annotations of the RuntimeClass object.",
         ),
     },
@@ -184,13 +184,13 @@ FLEET = Record(
     "a fleet",
     {
         "kubernetes": Field(
-            kinds.VERSION,
+            values.VERSION,
             'The kubelet\'s version, such as "1.36.1", on every pool without one of its own.',
             required=True,
             unless_in="pools",
         ),
         "containerd": Field(
-            kinds.VERSION,
+            values.VERSION,
             'containerd\'s version, such as "2.3.4", on every pool without one of its own.',
             required=True,
             unless_in="pools",
@@ -200,12 +200,12 @@ FLEET = Record(
             "The taint that Windows nodes register with, or the word none. By default os=windows:NoSchedule.",
         ),
         "pools": Field(
-            Table("pools by name", kinds.POOL_NAME, _POOL, lenient=True, empty=False),
+            Table("pools by name", values.POOL_NAME, _POOL, lenient=True, empty=False),
             "Nodes configured alike, by name: each pool is one inventory group.",
             required=True,
         ),
         "runtime_classes": Field(
-            Table("RuntimeClasses by name", kinds.CLASS_NAME, _CLASS, lenient=True),
+            Table("RuntimeClasses by name", values.CLASS_NAME, _CLASS, lenient=True),
             "RuntimeClasses, by name.",
         ),
     },
