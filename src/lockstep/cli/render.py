@@ -7,12 +7,10 @@ import difflib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lockstep.cli.source import InputError, Subparsers, add_source, checked
-
-if TYPE_CHECKING:
-    from lockstep.gitops.folder import Change
+from lockstep.gitops.folder import Change, FolderError, differences, handler_changes, write
+from lockstep.runtimeclass.render import KUSTOMIZATION, render
 
 
 def add_parser(commands: Subparsers) -> None:
@@ -30,10 +28,6 @@ def add_parser(commands: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Render to standard output, into a folder, or compare with a folder."""
-    # Jinja takes half of the command's start-up, and no other command needs it.
-    from lockstep.gitops.folder import FolderError, differences, write  # noqa: PLC0415
-    from lockstep.runtimeclass.render import KUSTOMIZATION, render  # noqa: PLC0415
-
     if options.check and options.output is None:
         raise InputError("--check compares with a folder: name it with -o DIR")
     loaded = checked(options)
@@ -60,8 +54,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _warn_of_handlers(changes: list[Change]) -> None:
-    from lockstep.gitops.folder import handler_changes  # noqa: PLC0415
-
     if names := handler_changes(changes):
         print(
             f"The handler of a RuntimeClass cannot be edited in a cluster: {', '.join(names)}\n"

@@ -6,6 +6,7 @@ import argparse
 import json
 
 from lockstep.cli.source import Subparsers, add_source, checked
+from lockstep.fleet.plan import to_data
 from lockstep.report.plan import show
 from lockstep.report.table import columns
 
@@ -20,8 +21,6 @@ def add_parser(commands: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the plan."""
-    from lockstep.fleet.plan import to_data  # noqa: PLC0415 - only the plan as data needs it
-
     loaded = checked(options)
     if loaded.plan is None:
         return 1

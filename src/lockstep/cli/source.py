@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from lockstep.fleet.load import Loaded
+from lockstep.report.findings import report
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - argparse has no public name for it
 
@@ -49,8 +50,6 @@ def load(options: argparse.Namespace) -> Loaded:
 
 def checked(options: argparse.Namespace) -> Loaded:
     """Return the description as `load` does, after printing its findings to standard error."""
-    from lockstep.report.findings import report  # noqa: PLC0415 - most descriptions have no findings
-
     loaded = load(options)
     if loaded.findings:
         print(report(loaded, stream=sys.stderr), end="", file=sys.stderr)

@@ -9,7 +9,12 @@ import urllib.request
 from pathlib import Path
 
 from lockstep.cli.source import InputError, Subparsers, add_source, checked
+from lockstep.containerd.errors import ContainerdConfigError
+from lockstep.containerd.view import inspect
+from lockstep.report.proof import proof
 from lockstep.report.table import columns
+from lockstep.verify.agreement import prove
+from lockstep.verify.observed import ObservationError, read_manifests, read_nodes
 
 TIMEOUT_SECONDS = 30
 
@@ -37,12 +42,6 @@ def add_parser(commands: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the proof; the exit status is 1 where anything disagrees."""
-    from lockstep.containerd.errors import ContainerdConfigError  # noqa: PLC0415 - tomlkit is slow to import
-    from lockstep.containerd.view import inspect  # noqa: PLC0415
-    from lockstep.report.proof import proof  # noqa: PLC0415
-    from lockstep.verify.agreement import prove  # noqa: PLC0415
-    from lockstep.verify.observed import ObservationError, read_manifests, read_nodes  # noqa: PLC0415
-
     loaded = checked(options)
     if loaded.plan is None:
         return 1
