@@ -2,7 +2,7 @@
 
 import unicodedata
 from dataclasses import replace
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -85,6 +85,13 @@ def test_lines_are_counted_as_yaml_counts_them(end: str, tmp_path: Path) -> None
 def test_text_cannot_steer_the_terminal() -> None:
     found = finding(1, 1, message="\x1b[31mred\r\u202e", hint="\x07")
     assert not any(sign in render(found, {FILE: "\x1b[2J\x9b"}) for sign in "\x1b\x07\x9b\r\u202e")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_a_stream_cannot_show_does_not_stop_it(encoding: str) -> None:
+    stream = TextIOWrapper(BytesIO(), encoding=encoding)
+    stream.write(render_all([finding(1, 99, message="日本")], {FILE: "é" * 200}, stream=stream))
+    stream.flush()
 
 
 def test_a_place_beyond_the_text_is_no_problem() -> None:

@@ -28,7 +28,9 @@ def render_all(findings: Sequence[Finding], sources: Mapping[str, str], *, strea
     """Return findings as text for `stream`, ordered by file, line, column and rule."""
     colour = wants_colour(stream)
     texts = {file: lines(text) for file, text in sources.items()}
-    return "\n".join(_render(finding, texts, colour=colour) for finding in sorted(findings, key=order))
+    shown = "\n".join(_render(finding, texts, colour=colour) for finding in sorted(findings, key=order))
+    encoding = stream.encoding or "utf-8"
+    return shown.encode(encoding, "replace").decode(encoding)
 
 
 def wants_colour(stream: TextIO) -> bool:
