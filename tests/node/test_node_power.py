@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,8 +26,10 @@ CHANGES = 46
 @contextmanager
 def _prepared(node: Node, operator: Operator) -> Iterator[None]:
     files, service = operator.before()
+    folder = node.place(operator.config).parent
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     for path, data in files.items():
-        node.place(path).parent.mkdir(exist_ok=True)
         node.place(path).write_bytes(data)
     node.prepare([ServiceBefore(service.name, service.binary_path, running=True, automatic=True)])
     try:

@@ -339,16 +339,17 @@ function Start-NodeService($Service, [double]$Seconds, [double]$Settle) {
     if ($state -eq 'Stopped') { throw (New-ServiceFailure $name 'did not start: it stopped' $null) }
     if ($state -ne 'Running') { throw (New-Failure 'timeout' "$name did not come up within $Seconds s: it is $($ServiceStates[$state]).") }
     $watch = [Diagnostics.Stopwatch]::StartNew()
-    $first = (Get-ServiceProcess $name).process_id
+    $first = $null
+    if ($Settle -gt 0) { $first = (Get-ServiceProcess $name).process_id }
     $state = Wait-Service $Service @('Stopped', 'StopPending') ($Settle - $watch.Elapsed.TotalSeconds)
     if ($state -ne 'Running') {
         $up = $watch.Elapsed.TotalSeconds
         [void](Wait-Service $Service @('Stopped') 5)
-        throw (New-ServiceFailure $name ('stopped {0:0.0} s after it had started' -f $up) $up)
+        throw (New-ServiceFailure $name "stopped $([math]::Round($up, 1)) s after it had started" $up)
     }
     # Windows' recovery actions may have started it anew between two looks.
     $last = (Get-ServiceProcess $name).process_id
-    if ($first -ne $last) {
+    if ($null -ne $first -and $first -ne $last) {
         throw (New-ServiceFailure $name "did not stay up for $Settle s: its process ended, and Windows started another" $watch.Elapsed.TotalSeconds)
     }
     return $last

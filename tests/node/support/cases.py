@@ -8,7 +8,8 @@
       programs: ['C:\\$case\\other.exe']      copies of the test program, beside C:\\testservice.exe
       services: {$case-web: {config: path, binary_path: …, running: true, depends_on: [other]}}
     faults: [{kind: in_use, path: …}]         or denied
-    emulated: {faults: […]}                   what that engine's services do, which have no test program to decide it
+    emulated: {faults: […]}                   what that engine's services do, which have no test program to decide it,
+                                              or {faults_before_start: […]}, before the services of `before` are started
     request: {mode: …, operations: […]}       {content_of: text} and {sha256_of: text} stand for base64 and SHA-256
     response: …                               {matches: pattern}, {any: integer}, {any: positive}, {between: [a, b]},
                                               {length: n} and {json: data} stand for what is not known to the letter
@@ -25,7 +26,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ class Case:
     programs: tuple[str, ...]
     services: tuple[ServiceBefore, ...]
     faults: tuple[Mapping[str, str], ...]
-    emulated_faults: tuple[Mapping[str, Any], ...]
+    emulated: Mapping[str, Sequence[Mapping[str, Any]]]
     request: Mapping[str, Any]
     response: Mapping[str, Any]
     files_after: Mapping[str, bytes]
@@ -107,7 +108,7 @@ def load(name: str) -> Case:
         programs=tuple(before.get("programs", ())),
         services=tuple(_service(key, value) for key, value in before.get("services", {}).items()),
         faults=tuple(data.get("faults", ())),
-        emulated_faults=tuple(data.get("emulated", {}).get("faults", ())),
+        emulated=data.get("emulated", {}),
         request=_fill(data["request"]),
         response=_fill(data["response"]),
         files_after=_files(after["files"]) if "files" in after else files,

@@ -32,6 +32,9 @@ class TestProgram:
             data, text = program.counted(machine.disk.read(arguments[1]), arguments[1])
             machine.disk.write(arguments[1], data)
             return Ran(0, text.encode(), b"")
+        if arguments[:1] == ["sleep"]:
+            machine.clock.sleep(float(arguments[1]))
+            return Ran(0, b"", b"")
         code, out, err = program.answer(arguments)
         return Ran(code, out.encode(), err.encode())
 
@@ -59,11 +62,13 @@ class EmulatedBench:
         for path, data in case.files.items():
             self._write(path, data)
         services = self.engine.services
+        for fault in case.emulated.get("faults_before_start", ()):
+            self.engine.faults.add(**fault)
         for one in case.services:
             services.add(Service(one.name, one.name, one.binary_path, "manual", list(one.depends_on), exit_code=1077))
             if one.running:
                 services.start(one.name)
-        for fault in (*case.faults, *case.emulated_faults):
+        for fault in (*case.faults, *case.emulated.get("faults", ())):
             self.engine.faults.add(**fault)
         yield
 

@@ -113,6 +113,7 @@ class StandInBench:
     @contextmanager
     def set_up(self, case: Case) -> Iterator[None]:
         """Lay out files, services and faults."""
+        shutil.rmtree(self.node.place(case.folder), ignore_errors=True)
         for folder in case.folders:
             self.node.place(folder).mkdir(parents=True, exist_ok=True)
         for path, data in case.files.items():
