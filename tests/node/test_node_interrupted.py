@@ -13,7 +13,7 @@ from tests.node.support.operator import USERS_TEXT, Operator
 from lockstep.node.contract import check_request
 from lockstep.node.errors import NodeError
 from lockstep.node.session import Session
-from lockstep.node.wire import command_line
+from lockstep.node.wire import command_line, envelope
 
 NAME = "interrupted"
 pytestmark = [pytest.mark.windows, pytest.mark.slow]
@@ -40,7 +40,7 @@ def _interrupted(bench: LinuxBench, operator: Operator, at: int) -> bool:
     request = {"mode": "apply", "transaction": NAME, "operations": operations}
     check_request(request)
     script = interruption.agent(at, interruption.TRIP_WIRE)
-    return bool(bench.order(command_line(), interruption.standard_input(script, request))["tripped"])
+    return bool(bench.order(command_line(), envelope(script, request))["tripped"])
 
 
 def _files(bench: LinuxBench) -> dict[str, bytes]:

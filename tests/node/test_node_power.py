@@ -15,7 +15,7 @@ from tests.node.support.operator import Operator
 from tests.node.support.standin import Node
 
 from lockstep.node.session import Session
-from lockstep.node.wire import command_line
+from lockstep.node.wire import command_line, envelope
 
 pytestmark = [pytest.mark.windows, pytest.mark.slow]
 
@@ -40,7 +40,7 @@ def _prepared(node: Node, operator: Operator) -> Iterator[None]:
 
 def _input(node: Node, operator: Operator, at: int, how: str) -> bytes:
     request = {"mode": "apply", "transaction": operator.name, "operations": operator.plan(Session(node.run))}
-    return interruption.standard_input(interruption.agent(at, how), request)
+    return envelope(interruption.agent(at, how), request)
 
 
 def _assert_planned_after_another_run(node: Node, operator: Operator) -> None:

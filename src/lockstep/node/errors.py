@@ -23,6 +23,7 @@ class NodeError(AgentError):
     `step` is the operation's index (None: the request as a whole), `code` one of the contract's errors, `message` the
     node's own words. `rolled_back` is None where nothing had been changed (a read), True where everything is as it was,
     else False, with the reasons in `rollback_errors`. `rejected` names files that keep content that was rolled back.
+    `results` are those of the operations before it.
     """
 
     step: int | None
@@ -36,6 +37,7 @@ class NodeError(AgentError):
     rolled_back: bool | None = None
     rollback_errors: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
+    results: tuple[Result, ...] = ()
 
     def __str__(self) -> str:
         lines = [" ".join(part for part in (self.operation, self.subject) if part) + f": {self.message} [{self.code}]"]
@@ -78,4 +80,5 @@ def node_error(operations: list[Operation], response: dict[str, Any]) -> NodeErr
         rolled_back=response.get("rolled_back"),
         rollback_errors=tuple(response.get("rollback_errors", ())),
         rejected=tuple(response.get("rejected", ())),
+        results=tuple(results[:failed]),
     )

@@ -37,7 +37,12 @@ def command_line() -> str:
 
 def standard_input(request: Mapping[str, Any]) -> bytes:
     """Return what the bootstrap reads: agent.ps1 and the request as one line of ASCII JSON."""
-    return (json.dumps({"script": _text("agent.ps1"), "request": request}) + "\n").encode("ascii")
+    return envelope(_text("agent.ps1"), request)
+
+
+def envelope(script: str, request: Mapping[str, Any]) -> bytes:
+    """Return the line that makes the bootstrap run a script with a request; `end` tells it that the line is whole."""
+    return (json.dumps({"script": script, "request": request, "end": True}) + "\n").encode("ascii")
 
 
 def parse_reply(request: Mapping[str, Any], returncode: int, stdout: str, stderr: str) -> dict[str, Any]:

@@ -6,11 +6,8 @@ apart, because power does not wait for them: a file may be half written, and Rep
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any
 
 _CHANGES = (
     r"\[IO\.File\]::(?:Move|Delete)\(",
@@ -53,8 +50,3 @@ def agent(at: int, how: str) -> str:
     trip = f"function Step-Trip {{ $global:Trips++; if ($global:Trips -eq {at}) {{ {how} }} }}\n$global:Trips = 0\n"
     assert text.count(_START) == 1
     return text.replace(_START, _START + trip)
-
-
-def standard_input(script: str, request: Mapping[str, Any]) -> bytes:
-    """Return what the bootstrap reads, with this script in the agent's place."""
-    return (json.dumps({"script": script, "request": request}) + "\n").encode("ascii")
