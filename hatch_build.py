@@ -1,4 +1,4 @@
-"""What a wheel holds besides the package: the manifests' templates, and the tree as the Ansible collection lockstep.windows.
+"""What a wheel holds besides the package: the templates, and the tree as the Ansible collection lockstep.windows.
 
 An editable install gets none of it: there both are found in the checkout, so that an edit counts at once.
 """

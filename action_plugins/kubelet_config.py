@@ -7,9 +7,8 @@ import sys
 from ansible.errors import AnsibleActionFail
 
 try:
-    from lockstep.ansible.kubelet_config import configure
-
     from lockstep.ansible.action import NodeAction
+    from lockstep.ansible.kubelet_config import configure
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(
