@@ -47,7 +47,7 @@ test: lint test-quick test-slow molecule
 
 .PHONY: lint
 lint: $(DEV)
-	ruff check .
+	ruff check --no-cache .
 	ruff format --check .
 	mypy
 	yamllint --strict .
