@@ -74,7 +74,7 @@ function Get-Failure($Record) {
     if ($exception -is [ComponentModel.Win32Exception]) { $number = $exception.NativeErrorCode }
     # ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION, ERROR_SERVICE_DOES_NOT_EXIST
     if ($exception -is [UnauthorizedAccessException] -or $exception -is [Security.SecurityException] -or $number -eq 5) { $code = 'denied' }
-    elseif (($exception -is [IO.IOException] -and $number -in 32, 33)) { $code = 'in_use' }
+    elseif ($exception -is [IO.IOException] -and $number -in 32, 33) { $code = 'in_use' }
     elseif ($exception -is [ComponentModel.Win32Exception] -and $number -eq 1060) { $code = 'missing' }
     return @{ code = $code; message = $exception.Message.Trim() }
 }
@@ -506,9 +506,8 @@ function New-JournalStep($Operation) {
 
 function Assert-Expected([string]$Path, $Found, $Expected) {
     if ($Found -eq $Expected) { return }
-    $found = if ($Found) { "SHA-256 $Found" } else { 'no file' }
-    $expected = if ($Expected) { "SHA-256 $Expected" } else { 'no file' }
-    throw (New-Failure 'conflict' "$Path was changed by somebody else: expected $expected, found $found.")
+    $there, $wanted = $Found, $Expected | ForEach-Object { if ($_) { "SHA-256 $_" } else { 'no file' } }
+    throw (New-Failure 'conflict' "$Path was changed by somebody else: expected $wanted, found $there.")
 }
 
 function Get-FileSha256([string]$Path) {
@@ -575,7 +574,10 @@ function Test-Program($Operation) {
     $watch = [Diagnostics.Stopwatch]::StartNew()
     for ($attempts = 1; ; $attempts++) {
         $program = Resolve-Program $Operation
-        if (-not $program) { throw (New-Failure 'missing' "There is no program $($Operation['path'])$($Operation['service']) $($Operation['sibling'])".Trim()) }
+        if (-not $program) {
+            $named = @($Operation['path'], $Operation['service'], $Operation['sibling'] | Where-Object { $_ }) -join ' '
+            throw (New-Failure 'missing' "There is no program $named")
+        }
         $left = [math]::Max(1, $Operation['timeout_seconds'] - $watch.Elapsed.TotalSeconds)
         $done = Invoke-Program $program $Operation['arguments'] $left
         $absent = @($Operation['must_contain'] | Where-Object { -not $done.stdout.Contains($_) })
