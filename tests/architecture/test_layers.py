@@ -18,7 +18,7 @@ LAYERS = (
     {"fleet"},
     {"sim"},
     {"node"},
-    {"catalog"},
+    {"catalog", "knowledge"},
     {"k8s", "finding"},
     {"words"},
 )

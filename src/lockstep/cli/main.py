@@ -13,7 +13,7 @@ from lockstep.cli.source import InputError
 
 OK, FINDINGS, UNUSABLE = 0, 1, 2
 
-COMMANDS = ("check", "show", "render", "verify", "can-run", "matrix", "sim")
+COMMANDS = ("check", "show", "render", "verify", "explain", "can-run", "matrix", "sim")
 
 DESCRIPTION = """\
 Windows Kubernetes nodes and their RuntimeClasses, from one description.
