@@ -84,11 +84,15 @@ planned_flags = st.fixed_dictionaries(
 
 
 @settings(max_examples=400, deadline=None)
-@given(lines(), planned_flags)
-def test_flags_come_out_as_planned_and_the_rest_stays(made: Made, planned: dict[str, str | None]) -> None:
+@given(lines(), planned_flags, st.booleans())
+def test_flags_come_out_as_planned_and_the_rest_stays(
+    made: Made,
+    planned: dict[str, str | None],
+    prune: bool,  # noqa: FBT001 - a strategy's value
+) -> None:
     line, flags, texts = made
-    after = merge_flags(line, planned, VERSION)
-    assert merge_flags(after, planned, VERSION) == after
+    after = merge_flags(line, planned, VERSION, prune_labels=prune)
+    assert merge_flags(after, planned, VERSION, prune_labels=prune) == after
 
     found = parse_command_line(after, VERSION)
     effective = found.values()
@@ -105,7 +109,7 @@ def test_flags_come_out_as_planned_and_the_rest_stays(made: Made, planned: dict[
         ours = pairs([planned["node-labels"]])
         theirs = pairs(value for name, value in flags if name == "node-labels")
         merged = pairs(use.value for use in found.of("node-labels"))
-        users = {k: v for k, v in theirs.items() if "lockstep.windows" not in k}
+        users = {k: v for k, v in theirs.items() if not (prune and "lockstep.windows" in k)}
         assert merged == users | ours
     at = 0
     for text in [text for (name, _), text in zip(flags, texts, strict=True) if name not in planned]:
@@ -113,21 +117,26 @@ def test_flags_come_out_as_planned_and_the_rest_stays(made: Made, planned: dict[
 
 
 @settings(max_examples=200, deadline=None)
-@given(lines(), labels)
-def test_removing_takes_off_what_is_named_and_no_more(made: Made, ours: dict[str, str]) -> None:
+@given(lines(), labels, st.booleans())
+def test_removing_takes_off_what_is_named_and_no_more(
+    made: Made,
+    ours: dict[str, str],
+    prune: bool,  # noqa: FBT001 - a strategy's value
+) -> None:
     line, flags, _ = made
     text = ",".join(f"{k}={v}" for k, v in ours.items())
-    after = remove_flags(line, {"node-labels": text, "hostname-override": "whatever"}, VERSION)
+    gone = {"node-labels": text, "hostname-override": "whatever"}
+    after = remove_flags(line, gone, VERSION, prune_labels=prune)
     found = parse_command_line(after, VERSION)
     theirs = pairs(value for name, value in flags if name == "node-labels")
-    users = {k: v for k, v in theirs.items() if k not in ours and "lockstep.windows" not in k}
+    users = {k: v for k, v in theirs.items() if k not in ours and not (prune and "lockstep.windows" in k)}
     assert pairs(use.value for use in found.of("node-labels")) == users
     assert not found.of("hostname-override")
     assert [u.name for u in found.uses if u.name != "node-labels"] == [
         "windows-service",
         *(name for name, _ in flags if name not in ("node-labels", "hostname-override")),
     ]
-    assert remove_flags(after, {"node-labels": text, "hostname-override": "whatever"}, VERSION) == after
+    assert remove_flags(after, gone, VERSION, prune_labels=prune) == after
 
 
 def test_a_command_line_is_checked() -> None:

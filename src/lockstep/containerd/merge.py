@@ -72,20 +72,32 @@ def _open(existing: bytes, facts: Series) -> Draft:
         draft.put(("version",), facts.config_version_for_new_file)
     if "version" not in draft.data:
         raise ContainerdConfigError(
-            "the file has no `version`, so containerd reads it as version 1, which is not edited: run `containerd "
-            "config migrate`, or put `version = 2` on its first line if its plugins are named io.containerd.grpc.v1.cri"
-            " and the like"
+            "the file has no `version`, so containerd reads it as version 1, which is not edited: "
+            f"{_rewriting(facts)}; or put `version = 2` on its first line if its plugins are named "
+            "io.containerd.grpc.v1.cri and the like"
         )
     found, highest = draft.data["version"], facts.max_config_version
     if type(found) is not int:
         raise draft.error(("version",), f"is {found!r} where a number from 2 to {highest} is expected")
     if found < OLDEST_CONFIG_VERSION:
-        do = f"run `containerd config migrate`, which writes {highest}"
-        raise draft.error(("version",), f"is {found}, and versions from {OLDEST_CONFIG_VERSION} can be edited", do)
+        what = f"is {found}, and versions from {OLDEST_CONFIG_VERSION} can be edited"
+        raise draft.error(("version",), what, _rewriting(facts))
     if found > highest:
         do = f"install a containerd that reads it, or write the file in version {highest}"
         raise draft.error(("version",), f"is {found}, and containerd {facts.version} reads {highest} at most", do)
     return draft
+
+
+def _rewriting(facts: Series) -> str:
+    """Return how a version 1 file is made a newer one, in Windows PowerShell, whose `>` would write UTF-16.
+
+    Source: the programs themselves: 1.x has no `config migrate`, and its `config dump` writes version 2.
+    """
+    command = "migrate" if facts.max_config_version > OLDEST_CONFIG_VERSION else "dump"
+    return (
+        "in the folder of containerd.exe run `.\\containerd.exe config "
+        f"{command} | Out-File -Encoding ascii migrated.toml`, read that file, and put it in the place of this one"
+    )
 
 
 def _state(draft: Draft, where: Layout, handler: Handler, facts: Series) -> None:

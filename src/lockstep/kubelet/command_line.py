@@ -41,16 +41,21 @@ PRIORITY_CLASSES = tuple(
 
 
 def merge_flags(
-    command_line: str, flags: Mapping[str, str | None], version: str, configuration: Mapping[str, Any] | None = None
+    command_line: str,
+    flags: Mapping[str, str | None],
+    version: str,
+    configuration: Mapping[str, Any] | None = None,
+    *,
+    prune_labels: bool = True,
 ) -> str:
     """Return the command line with `flags` on it.
 
     Flags are named without dashes; one that is None goes, and a bare one is "true". Every other argument stays as it is
     written, but for flags that override a field of `configuration`: those go, so that the file decides. `node-labels`
-    is merged label by label: the user's own stay, those below lockstep.windows that are not planned any more go. Of
-    `feature-gates` only the gates that `configuration` has go. The same again changes nothing. Raises CommandLineError
-    for a line that is not kubelet's and for a flag or value that the release refuses, UnknownMinor for an unknown
-    `version`.
+    is merged label by label: the user's own stay; with `prune_labels` those below lockstep.windows that are not planned
+    any more go. Of `feature-gates` only the gates that `configuration` has go. The same again changes nothing. Raises
+    CommandLineError for a line that is not kubelet's and for a flag or value that the release refuses, UnknownMinor for
+    an unknown `version`.
     """
     facts = minor(version)
     line = parse(command_line, facts)
@@ -64,6 +69,8 @@ def merge_flags(
             planned[name] = _without_gates(line.of(name), configuration or {}) if name == FEATURE_GATES else None
     edits: list[_Edit] = []
     for name, value in planned.items():
+        if name == NODE_LABELS and value is not None:
+            value = _labels(line, value, prune=prune_labels)  # noqa: PLW2901 - the same flag, with all of its labels
         if value is None:
             edits += _rewrites(command_line, line.of(name), name, None)
         else:
@@ -71,11 +78,11 @@ def merge_flags(
     return _apply(command_line, edits)
 
 
-def remove_flags(command_line: str, flags: Mapping[str, str | None], version: str) -> str:
+def remove_flags(command_line: str, flags: Mapping[str, str | None], version: str, *, prune_labels: bool = True) -> str:
     """Return the command line without `flags`, whatever their values.
 
-    Of `node-labels` only the labels named, and lockstep's own, go. Raises as `merge_flags`, but not for flags that the
-    release does not have.
+    Of `node-labels` only the labels named go, and with `prune_labels` lockstep's own. Raises as `merge_flags`, but not
+    for flags that the release does not have.
     """
     facts = minor(version)
     line = parse(command_line, facts)
@@ -87,7 +94,8 @@ def remove_flags(command_line: str, flags: Mapping[str, str | None], version: st
         if normal == NODE_LABELS and value is not None:
             gone = pairs([value])
             labels = pairs(use.value for use in uses)
-            kept = _text({k: v for k, v in labels.items() if k not in gone and not within(k, DOMAIN)}) or None
+            stays = {k: v for k, v in labels.items() if k not in gone and not (prune_labels and within(k, DOMAIN))}
+            kept = _text(stays) or None
         edits += _rewrites(command_line, uses, normal, kept)
     return _apply(command_line, edits)
 
@@ -146,17 +154,18 @@ def _check(name: str, value: str, facts: Minor) -> None:
         raise problem
 
 
+def _labels(line: CommandLine, planned: str, *, prune: bool) -> str | None:
+    """Return all labels that the line is to have, None for none."""
+    wanted, current = pairs([planned]), pairs(use.value for use in line.of(NODE_LABELS))
+    kept = {k: v for k, v in current.items() if k in wanted or not (prune and within(k, DOMAIN))}
+    return _text(kept | wanted) or None
+
+
 def _edits(text: str, line: CommandLine, flag: Flag, value: str) -> list[_Edit]:
     """Return the edits that give a flag this value, none where it has it."""
     name = flag.name
     uses = line.of(name)
-    if name == NODE_LABELS:
-        current, planned = pairs(use.value for use in uses), pairs([value])
-        merged = {k: v for k, v in current.items() if k in planned or not within(k, DOMAIN)} | planned
-        if current == merged:
-            return []
-        value = _text(merged)
-    elif name == FEATURE_GATES and uses:
+    if name in (NODE_LABELS, FEATURE_GATES) and uses:
         if pairs(use.value for use in uses) == pairs([value]):
             return []
     elif uses and (flag.type not in ("list", "map") or len(uses) == 1) and _equal(flag, uses[-1].value, value):

@@ -121,7 +121,7 @@ def _unknown(name: Any, type_name: str, path: DataPath, facts: Minor, passed_ove
     near = nearest(str(name), facts.types[type_name])
     message = f"{dotted(path)} is no field of KubeletConfiguration, so kubelet ignores it"
     hint = f"did you mean '{near}'?" if near else None
-    return Problem(UNKNOWN_FIELD, passed_over, path, message, f"write '{near}'" if near else "leave it out", hint)
+    return Problem(UNKNOWN_FIELD, passed_over, path, message, None if near else "leave it out", hint)
 
 
 def dotted(path: DataPath) -> str:
