@@ -180,6 +180,30 @@ def test_a_person_may_write_the_file(engine: EmulatedEngine) -> None:
         engine.session().read([read_file("C:\\x")])
 
 
+UNREADABLE = {
+    "": "Expecting value",
+    "[{}": "Expecting ',' delimiter",
+    '{"kind": "latency", "seconds": 1}': "a list of faults is expected",
+    '[{"kind": "latency", "seconds": 1}, {"kind": "earthquake"}]': "a fault is an object with kind, one of latency",
+}
+
+
+@pytest.mark.parametrize(("text", "words"), UNREADABLE.items(), ids=UNREADABLE.values())
+def test_a_file_that_is_wrong_is_told_once_and_the_node_goes_on(
+    text: str, words: str, engine: EmulatedEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = engine.folder / "faults.json"
+    path.write_text(text, encoding="utf-8")
+    for _ in range(2):
+        assert engine.faults.latency() == 0
+        assert not engine.session().read([read_file("C:\\x")])[0]["exists"]
+    [told] = caplog.messages
+    assert told.startswith(f"{path}: {words}")
+    assert told.endswith("no fault happens until it is corrected")
+    path.write_text('[{"kind": "latency", "seconds": 1.5}]', encoding="utf-8")
+    assert engine.faults.latency() == 1.5
+
+
 @pytest.fixture
 def nodes(tmp_path: Path) -> Any:
     with SimulatedNodes(tmp_path, [NodeSpec("win-0")]) as running:

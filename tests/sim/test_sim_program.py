@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,20 @@ def test_it_serves_until_it_is_told(number: signal.Signals, tmp_path: Path) -> N
         assert process.stderr.read() == ""
     assert not pid.exists()
     assert json.loads((tmp_path / "state/win2022-0/node.json").read_text())["build"] == "10.0.20348.1"
+
+
+def test_faults_that_cannot_be_read_are_told_on_standard_error(tmp_path: Path) -> None:
+    state, port = tmp_path / "state", free_port()
+    with start("--state", str(state), "--port", str(port)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        (state / "win2025-0" / "faults.json").write_text("[{", encoding="utf-8")
+        for _ in range(2):
+            with pytest.raises(urllib.error.HTTPError, match="401"):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/wsman", data=b"x", timeout=5)
+        process.terminate()
+        _, told = process.communicate(timeout=5)
+        assert told.count("faults.json: Expecting property name") == len(told.splitlines()) == 1
 
 
 def test_many_nodes_from_a_file(tmp_path: Path) -> None:

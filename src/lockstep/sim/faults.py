@@ -8,6 +8,7 @@ the file.
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import Any
 from lockstep.node.contract import contract
 
 NUMBER = (int, float)
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,12 @@ def _choices(fault: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if (fault["kind"], key) == ("operation", "code"):
         return tuple(operations[fault["op"]]["errors"]) or ("none: this operation has no errors",)
     return _CHOICES.get((fault["kind"], key), ())
+
+
+def _faults(loaded: Any) -> list[dict[str, Any]]:
+    if not isinstance(loaded, list):
+        raise ValueError("a list of faults is expected")  # noqa: TRY004 - wrong JSON, as any other here
+    return [check(fault) for fault in loaded]
 
 
 class Faults:
@@ -172,11 +180,16 @@ class Faults:
             return self._list
         seen = (status.st_mtime_ns, status.st_size)
         if seen != self._seen:
-            loaded = json.loads(self._path.read_text(encoding="utf-8"))
-            if not isinstance(loaded, list):
-                raise ValueError(f"{self._path} holds a list of faults")
-            self._list, self._seen = [check(fault) for fault in loaded], seen
+            self._list, self._seen = self._read(), seen
         return self._list
+
+    def _read(self) -> list[dict[str, Any]]:
+        """Return the faults of the file; none of a file that is wrong, which is said once: the node goes on."""
+        try:
+            return _faults(json.loads(self._path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            _log.warning("%s: %s; no fault happens until it is corrected", self._path, error)
+            return []
 
     def _save(self) -> None:
         if not self._list:
