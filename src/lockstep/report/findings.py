@@ -10,6 +10,8 @@ from typing import TextIO
 
 from lockstep.finding import Finding, Place, Severity, lines
 from lockstep.fleet.load import Loaded, order
+from lockstep.report.pages import title
+from lockstep.rules.checked import Checked, checked
 
 WIDTH = 80
 _GUTTER = 4
@@ -20,17 +22,42 @@ _COLOURS = {Severity.ERROR: _RED, Severity.WARNING: _YELLOW}
 
 def report(loaded: Loaded, *, stream: TextIO) -> str:
     """Return everything that is wrong with a description, as text for `stream`, and a line that sums it up."""
-    findings = render_all(loaded.findings, loaded.sources, stream=stream)
-    return "\n".join(filter(None, [findings, summary(loaded)]))
+    return show(checked(loaded), stream=stream, explain=False)
 
 
-def render_all(findings: Sequence[Finding], sources: Mapping[str, str], *, stream: TextIO) -> str:
+def show(found: Checked, *, stream: TextIO, explain: bool = True) -> str:
+    """Return what a check found as text for `stream`: the findings, the notes, and a line that sums it up.
+
+    With `explain` the first finding of each rule that has a page says how to read it.
+    """
+    findings = render_all(found.findings, found.sources, stream=stream, explain=explain)
+    notes = "".join(f"{line}\n" for note in found.notes for line in _note(_printable(note)))
+    return "\n".join(filter(None, [findings, _for(stream, notes), summary(found)]))
+
+
+def render_all(
+    findings: Sequence[Finding], sources: Mapping[str, str], *, stream: TextIO, explain: bool = False
+) -> str:
     """Return findings as text for `stream`, ordered by file, line, column and rule."""
     colour = wants_colour(stream)
     texts = {file: lines(text) for file, text in sources.items()}
-    shown = "\n".join(_render(finding, texts, colour=colour) for finding in sorted(findings, key=order))
+    explained: set[str] = set()
+    shown = []
+    for finding in sorted(findings, key=order):
+        page = explain and finding.rule not in explained and title(finding.rule) is not None
+        explained.add(finding.rule)
+        shown.append(_render(finding, texts, colour=colour, page=page))
+    return _for(stream, "\n".join(shown))
+
+
+def _for(stream: TextIO, text: str) -> str:
+    """Return text of which the stream can write every character."""
     encoding = stream.encoding or "utf-8"
-    return shown.encode(encoding, "replace").decode(encoding)
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def _note(note: str) -> list[str]:
+    return _wrapped(note, start="note:", indent="  ")
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -38,20 +65,19 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def summary(loaded: Loaded) -> str:
+def summary(found: Checked) -> str:
     """Return how many errors and warnings there are, and in what."""
-    errors = sum(finding.severity is Severity.ERROR for finding in loaded.findings)
-    warnings = len(loaded.findings) - errors
-    parts = [f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}"]
-    if loaded.sources:
-        parts.append(f"in {_counted(len(loaded.sources), 'file')}")
-    if loaded.pools or loaded.classes:
-        parts.append(f"({_counted(loaded.pools, 'pool')}, {_counted(loaded.classes, 'class', 'classes')})")
+    parts = [f"{_counted(found.errors, 'error')}, {_counted(found.warnings, 'warning')}"]
+    if found.sources:
+        parts.append(f"in {_counted(len(found.sources), 'file')}")
+    counted = [_counted(found.pools, "pool")] if found.pools else []
+    if found.pools or found.classes:
+        parts.append(f"({', '.join([*counted, _counted(found.classes, 'class', 'classes')])})")
     return " ".join(parts) + "\n"
 
 
-def _render(finding: Finding, texts: Mapping[str, list[str]], *, colour: bool) -> str:
-    """Return one finding as text: a headline, the lines around its place, hint and fix."""
+def _render(finding: Finding, texts: Mapping[str, list[str]], *, colour: bool, page: bool = False) -> str:
+    """Return one finding as text: a headline, the lines around its place, hint and fix, and where more is said."""
     paint = partial(_paint, on=colour)
     head, severity = _head(finding), finding.severity.value
     first, *rest = _wrapped(_printable(finding.message), start=f"{head}{severity} {finding.rule}", indent="  ")
@@ -67,7 +93,8 @@ def _render(finding: Finding, texts: Mapping[str, list[str]], *, colour: bool) -
         marked = f"{' ' * gutter} | {' ' * (column - gutter - 3)}{paint(caret, weight)}"
         shown += [*excerpt, f"{marked} {beside}" if beside else marked]
         hint = None if beside else hint
-    for advice in (hint, f"fix: {_printable(finding.fix)}" if finding.fix else None):
+    fix = f"fix: {_printable(finding.fix)}" if finding.fix else None
+    for advice in (hint, fix, f"lockstep explain {finding.rule}" if page else None):
         if advice:
             shown += [f"{' ' * gutter} | {line}" for line in _wrapped(advice, WIDTH - gutter - 3)]
     return "\n".join(shown) + "\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 from lockstep.fleet import load
 from lockstep.fleet.load import Loaded
-from lockstep.rules import kubelet
+from lockstep.rules.fleet import kubelet_fields
 
 
 def check(path: Path | str, *, vault_password_file: Path | None = None) -> Loaded:
@@ -21,4 +21,4 @@ def check_data(data: Any) -> Loaded:
 
 
 def _judged(loaded: Loaded) -> Loaded:
-    return loaded.adding(list(kubelet.findings(loaded)))
+    return loaded.adding(list(kubelet_fields.findings(loaded)))

@@ -1,0 +1,1 @@
+"""Rules over the description: what the domains know better than the fleet does."""
