@@ -69,10 +69,19 @@ def check_command_line(
 def _check(fields: Mapping[str, Any], facts: Minor, passed_over: Severity, *, whole: bool) -> list[Problem]:
     shape = list(check_shape(fields, facts, passed_over))
     mistyped = {problem.path[0] for problem in shape if problem.rule == WRONG_TYPE}
-    sound = {name: value for name, value in fields.items() if name not in mistyped and name in facts.fields}
+    sound = {
+        name: _without_null(value) for name, value in fields.items() if name not in mistyped and name in facts.fields
+    }
     settings = Settings(sound, facts, whole)
     found = shape + [problem for rule in _RULES for problem in rule(settings)]
     return [problem for problem in found if problem.path[0] not in mistyped or problem in shape]
+
+
+def _without_null(value: Any) -> Any:
+    """Return a value whose mappings lack what is null in them: that is being removed, or was never set."""
+    if isinstance(value, Mapping):
+        return {key: _without_null(item) for key, item in value.items() if item is not None}
+    return [_without_null(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _flags(line: CommandLine, facts: Minor) -> Iterator[Problem]:
