@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
+from jinja2 import pass_context
 
 try:
-    from lockstep.ansible.fleet import FleetError, fleet_plan, pool_plan
+    from lockstep.ansible.fleet import FleetError, fleet_plan, pool_plan, problems
 except ImportError:
     INSTALLED = False
 else:
@@ -18,22 +19,31 @@ else:
 
 def lockstep_plan(fleet: Any) -> dict[str, Any]:
     """Return the plan of a fleet as data: `pools` and `classes` by name."""
-    return _planned(lambda: fleet_plan(fleet))
+    planned: dict[str, Any] = _told(lambda: fleet_plan(fleet))
+    return planned
 
 
-def lockstep_pool(fleet: Any, groups: Iterable[str]) -> dict[str, Any]:
+@pass_context
+def lockstep_pool(variables: Mapping[str, Any], fleet: Any, groups: Iterable[str]) -> dict[str, Any]:
     """Return the plan of the pool that a host in these inventory groups (`group_names`) belongs to."""
-    return _planned(lambda: pool_plan(fleet, groups))
+    host = str(variables.get("inventory_hostname", "this host"))
+    planned: dict[str, Any] = _told(lambda: pool_plan(fleet, groups, host))
+    return planned
 
 
-def _planned(plan: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def lockstep_problems(fleet: Any, groups: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> str:
+    """Return what keeps these hosts from being provisioned, as text; empty for nothing."""
+    return str(_told(lambda: problems(fleet, groups, hosts)))
+
+
+def _told(job: Callable[[], Any]) -> Any:
     if not INSTALLED:
         raise AnsibleFilterError(
             "the filters need lockstep in the Python that runs Ansible: "
             f"{sys.executable} -m pip install lockstep-windows"
         )
     try:
-        return plan()
+        return job()
     except (FleetError, TypeError) as error:
         raise AnsibleFilterError(str(error)) from error
 
@@ -43,4 +53,8 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filters by name."""
-        return {"lockstep_plan": lockstep_plan, "lockstep_pool": lockstep_pool}
+        return {
+            "lockstep_plan": lockstep_plan,
+            "lockstep_pool": lockstep_pool,
+            "lockstep_problems": lockstep_problems,
+        }

@@ -9,8 +9,8 @@ module: containerd_config
 short_description: Configures containerd on a Windows node
 description:
   - Merges handlers, the default handler and the pause image into C(config.toml), whatever is in it already.
-    Everything that this module does not manage stays as it is, comments, order, line endings and byte order mark
-    included.
+    Everything that this module does not manage stays as it is, comments, order and line endings included. Only a byte
+    order mark goes where containerd would stop at it, from 2.0 on; the task warns of that.
   - The service is restarted only if the file changed. C(containerd.exe) has to accept the new file before the service
     is touched, and the task succeeds only if the service then comes up and lists every handler. Otherwise the former
     file is put back, the service runs on it again, and the task fails with the node's own words.
@@ -25,6 +25,12 @@ options:
       - The task fails without touching anything if the node has another release.
     type: str
     required: true
+  host:
+    description:
+      - The Windows build that the node must have, as the description of the fleet says it, V(ltsc2022), V(20348) or
+        V(10.0.20348). The revision does not matter.
+      - The task fails without touching anything if the node has another build. Any build will do if not given.
+    type: str
   state:
     description:
       - V(present) puts what the other options say into the file.
@@ -83,11 +89,14 @@ options:
       - Left as it is if not given.
     type: str
   exclusive_handlers:
-    description: Whether handlers that are not in O(handlers) are removed from the file.
+    description:
+      - Whether handlers that are not in O(handlers) are removed from the file.
+      - Without it the task warns of handlers for Windows containers that are in the file, but neither in O(handlers) nor
+        containerd's own.
     type: bool
     default: false
   path:
-    description: The configuration file. The service must load this file.
+    description: Full path of the configuration file. The service must load this file.
     type: str
     default: C:\Program Files\containerd\config.toml
   service:
@@ -105,7 +114,7 @@ options:
     type: bool
     default: false
   timeout:
-    description: Seconds that the service may take to come up, and again to list its handlers.
+    description: Seconds that the service may take to come up, and again to list its handlers; 1 to 3600.
     type: int
     default: 120
 attributes:
@@ -129,11 +138,16 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Give the node the handlers that its pool needs
+- name: Give the node what its pool needs, and take every other handler away
   lockstep.windows.containerd_config:
-    version: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).containerd.version }}"
-    handlers: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).containerd.handlers }}"
-    pause_image: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).containerd.pause_image }}"
+    version: "{{ pool.containerd.version }}"
+    host: "{{ pool.host }}"
+    handlers: "{{ pool.containerd.handlers }}"
+    default_handler: "{{ pool.containerd.default_handler }}"
+    pause_image: "{{ pool.containerd.pause_image }}"
+    exclusive_handlers: true
+  vars:
+    pool: "{{ lockstep_fleet | lockstep.windows.lockstep_pool(group_names) }}"
 
 - name: State a Hyper-V handler by hand
   lockstep.windows.containerd_config:
@@ -192,6 +206,22 @@ version:
   returned: success
   type: str
   sample: 2.3.4
+node:
+  description: The node.
+  returned: success
+  type: dict
+  contains:
+    name:
+      description: Its computer name.
+      type: str
+    build:
+      description: Its Windows build.
+      type: str
+      sample: 10.0.20348.2582
+    product:
+      description: Its Windows product.
+      type: str
+      sample: Windows Server 2022 Datacenter
 steps:
   description: What was done on the node, in order (in check mode, what would be). Empty if nothing was to be done.
   returned: success

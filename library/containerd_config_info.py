@@ -14,7 +14,7 @@ description:
 version_added: "0.1.0"
 options:
   path:
-    description: The configuration file.
+    description: Full path of the configuration file.
     type: str
     default: C:\Program Files\containerd\config.toml
   service:
@@ -25,7 +25,7 @@ options:
     description: Full path of C(crictl.exe). By default it is looked for beside C(containerd.exe).
     type: str
   timeout:
-    description: Seconds that each program may take to answer.
+    description: Seconds that each program may take to answer; 1 to 3600.
     type: int
     default: 60
 attributes:

@@ -23,6 +23,12 @@ options:
       - The task fails without touching anything if the node has another release.
     type: str
     required: true
+  host:
+    description:
+      - The Windows build that the node must have, as the description of the fleet says it, V(ltsc2022), V(20348) or
+        V(10.0.20348). The revision does not matter.
+      - The task fails without touching anything if the node has another build. Any build will do if not given.
+    type: str
   state:
     description:
       - V(present) puts what the other options say into file and command line.
@@ -33,25 +39,37 @@ options:
     default: present
   configuration:
     description:
-      - Fields of KubeletConfiguration. A mapping is merged field by field, a list is replaced as a whole.
+      - Fields of KubeletConfiguration. A mapping is merged field by field, a list is replaced as a whole. A field that
+        is null is taken away.
+      - A field that was given earlier and is not any more stays, because nothing tells it from a person's own. Give it as
+        null once, or use O(state=absent).
     type: dict
     default: {}
   node_labels:
     description:
-      - Labels that kubelet gives its node, merged into the flag C(--node-labels).
+      - Labels that kubelet gives its node, merged into the flag C(--node-labels). Values are text; what YAML reads as
+        something else has to be quoted.
+      - The task owns the labels that it is given; all others stay, but see O(prune_node_labels).
       - kubelet sets them when it registers its node for the first time, and not later. If they change on a node that is
         registered already, the task warns that they have to be set through the API.
     type: dict
     default: {}
+  prune_node_labels:
+    description:
+      - Whether labels of the domain C(lockstep.windows) that are not in O(node_labels) are taken away. These are the
+        labels that lockstep itself plans for a pool and its classes.
+      - The role does so, because it gives all labels of the plan. A task that adds labels of its own must not.
+    type: bool
+    default: false
   flags:
     description:
       - Flags that have no field in KubeletConfiguration, by name without the dashes, for example
-        C(windows-priorityclass).
+        C(windows-priorityclass). One that has a field is refused, because it would override the file.
       - A flag with a null value is taken away.
     type: dict
     default: {}
   path:
-    description: The KubeletConfiguration file. The service must load this file.
+    description: Full path of the KubeletConfiguration file. The service must load this file.
     type: str
     default: C:\var\lib\kubelet\config.yaml
   service:
@@ -63,7 +81,7 @@ options:
     type: bool
     default: false
   timeout:
-    description: Seconds that the service may take to come up.
+    description: Seconds that the service may take to come up; 1 to 3600.
     type: int
     default: 120
 attributes:
@@ -90,9 +108,19 @@ author:
 EXAMPLES = r"""
 - name: Give kubelet what the node's pool needs
   lockstep.windows.kubelet_config:
-    version: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).kubelet.version }}"
-    configuration: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).kubelet.configuration }}"
-    node_labels: "{{ (lockstep_fleet | lockstep.windows.lockstep_pool(group_names)).kubelet.node_labels }}"
+    version: "{{ pool.kubelet.version }}"
+    host: "{{ pool.host }}"
+    configuration: "{{ pool.kubelet.configuration }}"
+    node_labels: "{{ pool.kubelet.node_labels }}"
+    prune_node_labels: true
+  vars:
+    pool: "{{ lockstep_fleet | lockstep.windows.lockstep_pool(group_names) }}"
+
+- name: Add a label of your own
+  lockstep.windows.kubelet_config:
+    version: 1.36.1
+    node_labels:
+      example.com/rack: "7"
 
 - name: Reserve memory for Windows itself, and raise kubelet's priority
   lockstep.windows.kubelet_config:
@@ -127,6 +155,22 @@ version:
   returned: success
   type: str
   sample: 1.36.1
+node:
+  description: The node.
+  returned: success
+  type: dict
+  contains:
+    name:
+      description: Its computer name.
+      type: str
+    build:
+      description: Its Windows build.
+      type: str
+      sample: 10.0.20348.2582
+    product:
+      description: Its Windows product.
+      type: str
+      sample: Windows Server 2022 Datacenter
 registered:
   description:
     - Whether kubelet ran before the task, and so has registered its node. Labels and taints that change now have to be

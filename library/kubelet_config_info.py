@@ -13,7 +13,7 @@ description:
 version_added: "0.1.0"
 options:
   path:
-    description: The KubeletConfiguration file.
+    description: Full path of the KubeletConfiguration file.
     type: str
     default: C:\var\lib\kubelet\config.yaml
   service:
@@ -21,7 +21,7 @@ options:
     type: str
     default: kubelet
   timeout:
-    description: Seconds that each program may take to answer.
+    description: Seconds that each program may take to answer; 1 to 3600.
     type: int
     default: 60
 attributes:

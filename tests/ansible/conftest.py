@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from lockstep.ansible import containerd_config, containerd_config_info, kubelet_config, kubelet_config_info
+from lockstep.ansible.arguments import accepted
 from lockstep.ansible.fleet import pool_plan
 from lockstep.ansible.spec import argument_spec
 from lockstep.node.session import Completed, Session
@@ -41,10 +41,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def validated(module: str, given: dict[str, Any]) -> dict[str, Any]:
-    result = ArgumentSpecValidator(argument_spec(ROOT / "library" / f"{module}.py")).validate(given)
-    assert result.error_messages == []
-    parameters: dict[str, Any] = result.validated_parameters
-    return parameters
+    return accepted(module, argument_spec(ROOT / "library" / f"{module}.py"), given)
 
 
 class Node:
@@ -69,9 +66,10 @@ class Node:
 
     def planned(self, module: str, *, fleet: dict[str, Any] = FLEET, **other: Any) -> dict[str, Any]:
         """The result of a module with the plan of pool win2025 for it and other arguments."""
-        part = pool_plan(fleet, ["win2025"])[module.removesuffix("_config")]
-        accepted = argument_spec(ROOT / "library" / f"{module}.py")
-        return self.do(module, **{**{key: value for key, value in part.items() if key in accepted}, **other})
+        pool = pool_plan(fleet, ["win2025"])
+        part = {"host": pool["host"], **pool[module.removesuffix("_config")]}
+        known = argument_spec(ROOT / "library" / f"{module}.py")
+        return self.do(module, **{**{key: value for key, value in part.items() if key in known}, **other})
 
     def remove_service(self, name: str) -> None:
         """Unregister a service, as `sc.exe delete` does."""

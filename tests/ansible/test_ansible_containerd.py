@@ -139,6 +139,42 @@ def test_exclusive_handlers_removes_the_others(node: Node) -> None:
     assert "mine" not in node.planned("containerd_config", exclusive_handlers=True)["handlers"]
 
 
+def handler(name: str, runtime_type: str) -> str:
+    header = f"[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.{name}]"
+    return f"{header}\nruntime_type = '{runtime_type}'\n"
+
+
+def test_handlers_that_are_not_planned_are_told_but_for_those_that_are_not_lockstep_s_to_plan(
+    node: Node, fleet: dict[str, Any]
+) -> None:
+    shim, other = "io.containerd.runhcs.v1", "io.containerd.other.v1"
+    own = handler("hv-big", shim), handler("runhcs-wcow-hypervisor", shim), handler("foreign", other)
+    write(node, "version = 3\n" + "".join(own))
+    smaller = fleet | {"runtime_classes": {"windows-2025": {"isolation": "process", "guest": "ltsc2025"}}}
+    [warning] = node.planned("containerd_config", fleet=smaller)["warnings"]
+    assert "handler hv-big is on the node, but not planned: exclusive_handlers: true removes it" in warning
+    assert node.planned("containerd_config", fleet=smaller)["warnings"] == [warning]
+    assert node.planned("containerd_config", fleet=smaller, exclusive_handlers=True)["warnings"] == []
+    assert node.planned("containerd_config", fleet=smaller)["warnings"] == []
+
+
+@pytest.mark.parametrize(("containerd", "kubernetes", "kept"), [("1.7.28", "1.34.1", True), ("2.3.4", "1.36.1", False)])
+def test_a_byte_order_mark_goes_with_a_warning_where_containerd_would_stop_at_it(
+    make_node: MakeNode,
+    fleet: dict[str, Any],
+    containerd: str,
+    kubernetes: str,
+    kept: bool,  # noqa: FBT001
+) -> None:
+    node = make_node(containerd=containerd, kubernetes=kubernetes)
+    write(node, "\ufeffversion = 2\n")
+    fleet = fleet | {"containerd": containerd, "kubernetes": kubernetes}
+    result = node.planned("containerd_config", fleet=fleet)
+    assert node.file(CONFIG).read_bytes().startswith(b"\xef\xbb\xbf") is kept
+    assert any("byte order mark is taken off" in warning for warning in result["warnings"]) is not kept
+    assert not node.planned("containerd_config", fleet=fleet)["warnings"]
+
+
 def test_backup_keeps_the_former_file(node: Node) -> None:
     write(node, own_text(3))
     result = node.planned("containerd_config", backup=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lockstep.ansible.fleet import FleetError, fleet_plan, pool_plan
+from lockstep.ansible.fleet import FleetError, fleet_plan, pool_plan, problems
 from lockstep.fleet.load import Loaded, check_data
 
 
@@ -34,13 +34,16 @@ def test_a_pool_may_have_a_group_of_another_name(fleet: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("groups", "says"),
     [
-        ([], "this host is in no pool: put it into one of the inventory groups win2022, win2025"),
-        (["win2022", "win2025"], "in the groups of 2 pools, win2022 (group win2022) and win2025 (group win2025)"),
+        ([], "w-0 is in no pool: put it into the inventory group of one of the pools (win2022, win2025)"),
+        (
+            ["win2022", "win2025"],
+            "w-0 is in the groups of 2 pools, win2022 (group win2022) and win2025 (group win2025)",
+        ),
     ],
 )
 def test_a_host_of_no_single_pool(fleet: dict[str, Any], groups: list[str], says: str) -> None:
     with pytest.raises(FleetError) as raised:
-        pool_plan(fleet, groups)
+        pool_plan(fleet, groups, "w-0")
     assert says in str(raised.value)
 
 
@@ -56,9 +59,22 @@ def test_every_error_is_told_at_once_with_its_place(fleet: dict[str, Any]) -> No
     described["runtime_classes"]["windows-2025"]["isolatoin"] = "process"
     with pytest.raises(FleetError) as raised:
         fleet_plan(described)
-    assert "lockstep_fleet.pools.win2022.host: unknown Windows build 'ltcs2022'" in str(raised.value)
-    assert "did you mean 'ltsc2022'" in str(raised.value)
-    assert "lockstep_fleet.runtime_classes.windows-2025.isolatoin" in str(raised.value)
+    lines = str(raised.value).splitlines()
+    assert lines[0] == "lockstep_fleet cannot be:"
+    assert lines[-1] == "run: lockstep check -i <inventory>"
+    assert max(map(len, lines)) <= 80
+    assert "  pools.win2022.host: unknown Windows build 'ltcs2022' (LW104)" in lines
+    assert "    did you mean 'ltsc2022' (Windows Server 2022, 10.0.20348)?" in lines
+    assert any(line.startswith("  runtime_classes.windows-2025.isolatoin: ") for line in lines)
+
+
+def test_problems_are_those_of_the_description_or_of_every_host_without_a_pool(fleet: dict[str, Any]) -> None:
+    groups = {"all": ["a", "b", "c", "d"], "win2022": ["a", "d"], "win2025": ["b", "d"]}
+    assert problems(fleet, groups, ["a", "b"]) == ""
+    stray, twice = problems(fleet, groups, ["a", "b", "c", "d"]).split("\nd ")
+    assert stray.startswith("c is in no pool: ")
+    assert twice.startswith("is in the groups of 2 pools, win2022 (group win2022) and win2025")
+    assert problems(None, groups, ["a"]).startswith("lockstep_fleet cannot be:")
 
 
 def test_equal_looking_values_are_not_one_fleet(fleet: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from lockstep.ansible.errors import TaskError
+from lockstep.ansible.node import ConnectionBrokeError
 from lockstep.sim.engine import PowerLost
 
 if TYPE_CHECKING:
@@ -84,9 +85,9 @@ def test_nothing_to_do_is_one_read_and_a_change_one_apply_more(node: Node) -> No
 
 def test_only_what_differs_is_touched(node: Node) -> None:
     run(node)
-    changed = run(node, flags={"v": 4})
+    changed = run(node, flags={"node-ip": "10.0.0.7"})
     assert changed["steps"] == ["set the command line of service kubelet", "restart service kubelet"]
-    assert changed["command_line"].endswith("-v=4")
+    assert changed["command_line"].endswith("--node-ip=10.0.0.7")
     assert run(node, configuration={"maxPods": 70})["steps"] == [f"write {CONFIG}", "restart service kubelet"]
 
 
@@ -124,11 +125,45 @@ def test_absent_that_would_keep_kubelet_from_starting_is_refused_beforehand(node
 
 def test_labels_and_taints_that_come_too_late_are_told_with_their_commands(node: Node) -> None:
     run(node)
-    result = run(node, node_labels={"disk": "fast"}, configuration={"registerWithTaints": []})
+    other: dict[str, Any] = {"node_labels": {"disk": "fast"}, "prune_node_labels": True}
+    result = run(node, **other, configuration={"registerWithTaints": []})
     [warning] = result["warnings"]
     assert "kubectl label node win2025-0 --overwrite disk=fast lockstep.windows/pool-" in warning
     assert "kubectl taint nodes win2025-0 --overwrite os=windows:NoSchedule-" in warning
     assert registered(node)["metadata"]["labels"]["lockstep.windows/pool"] == "win2025"
+
+
+def labels(node: Node) -> dict[str, str]:
+    found: dict[str, str] = node.do("kubelet_config_info")["node_labels"]
+    return found
+
+
+def test_a_task_owns_the_labels_that_it_is_given_and_those_of_lockstep_only_when_told(node: Node) -> None:
+    run(node)
+    planned = {"lockstep.windows/pool": "win2025"}
+    mine: dict[str, Any] = {"version": "1.36.1", "node_labels": {"example.com/rack": "7"}}
+    node.do("kubelet_config", **mine)
+    assert labels(node) == planned | {"example.com/rack": "7"}
+    assert not run(node, prune_node_labels=True)["changed"]
+    node.do("kubelet_config", **mine, state="absent")
+    assert labels(node) == planned
+    node.do("kubelet_config", **mine, prune_node_labels=True)
+    assert labels(node) == {"example.com/rack": "7"}
+
+
+def test_lockstep_labels_go_with_none_planned(node: Node) -> None:
+    run(node)
+    node.do("kubelet_config", version="1.36.1", prune_node_labels=True)
+    assert labels(node) == {}
+    assert "node-labels" not in node.do("kubelet_config_info")["flags"]
+
+
+def test_a_flag_with_a_field_may_be_taken_away(node: Node) -> None:
+    run(node)
+    service = node.engine.services.get("kubelet")
+    assert service
+    node.engine.services.configure("kubelet", f"{service.binary_path} --max-pods=3")
+    assert "max-pods" not in run(node, flags={"max-pods": None})["command_line"]
 
 
 def test_backup_keeps_the_former_file(node: Node) -> None:
@@ -183,6 +218,26 @@ def test_power_lost_between_any_two_steps_is_made_good_by_the_next_run(make_node
         told = " ".join(result["warnings"])
         assert labels.get("lockstep.windows/pool") == "win2025" or "lockstep.windows/pool=win2025" in told, step
         assert taints == [TAINT] or "os=windows:NoSchedule" in told, step
+
+
+@pytest.mark.parametrize(
+    ("request_number", "says"),
+    [
+        (1, "the connection broke while the node was read, so nothing was done"),
+        (2, "the connection broke while the change was being made"),
+    ],
+)
+def test_a_broken_connection_is_told_with_its_cause_and_what_to_do(node: Node, request_number: int, says: str) -> None:
+    def cut(number: int) -> None:
+        if number == request_number:
+            raise ConnectionBrokeError("Remote end closed connection without response")
+
+    node.before_request = cut
+    with pytest.raises(TaskError, match=says) as raised:
+        run(node)
+    assert "it said   Remote end closed connection" in str(raised.value)
+    assert ("an interrupted run is completed" in str(raised.value)) is (request_number == 2)
+    assert "do        run again" in str(raised.value)
 
 
 def test_somebody_elses_change_while_the_task_runs_is_left_alone_and_merged_by_the_next_run(node: Node) -> None:

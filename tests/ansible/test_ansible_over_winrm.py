@@ -41,7 +41,7 @@ class Site:
         ports = {name: {"ansible_port": nodes.port(name)} for name in nodes.names}
         (folder / "ports.yml").write_text(yaml.safe_dump({"all": {"hosts": ports}}))
 
-    def play(self, playbook: Path | list[dict[str, Any]], *arguments: str, status: int = 0) -> str:
+    def play(self, playbook: Path | list[dict[str, Any]], *arguments: str, status: int = 0, warns: bool = False) -> str:
         """The output of a playbook, or of a play with these tasks."""
         if isinstance(playbook, list):
             tasks = self._folder / "tasks.yml"
@@ -60,7 +60,7 @@ class Site:
         assert done.returncode == status, output
         assert "Traceback" not in output
         assert "DEPRECATION" not in output
-        assert "[WARNING]" not in output
+        assert ("[WARNING]" in output) is warns
         return output
 
     def changed(self, output: str) -> dict[str, int]:
@@ -112,9 +112,53 @@ def test_one_pool_alone(site: Site) -> None:
     assert site.requests()["win2022-0"] == 0
 
 
-def test_render_asks_no_node(site: Site, tmp_path: Path) -> None:
+def test_a_node_of_another_windows_build_is_refused_before_anything_is_changed(site: Site, tmp_path: Path) -> None:
+    fleet = yaml.safe_load((ROOT / "inventories" / "demo" / "group_vars" / "windows.yml").read_text())["lockstep_fleet"]
+    fleet["pools"] = {"win2022": {"host": "ltsc2025"}}
+    fleet["runtime_classes"] = {"windows-2025": {"isolation": "process", "pools": ["win2022"]}}
+    (tmp_path / "swapped.yml").write_text(yaml.safe_dump({"lockstep_fleet": fleet}))
+    playbook = ROOT / "playbooks" / "provision.yml"
+    output = site.play(playbook, "--limit", "win2022", "-e", f"@{tmp_path / 'swapped.yml'}", status=2)
+    assert "this node is Windows Server 2022 (10.0.20348), but its pool describes host" in output
+    assert site.requests()["win2022-0"] == NOTHING_TO_DO
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ("{kubernetes: latest}", "  kubernetes: "),
+        ("{}", "  a fleet lacks 'pools'"),
+        ("null", "lockstep_fleet cannot be:"),
+    ],
+)
+def test_a_description_that_cannot_be_is_told_once_and_no_node_is_asked(site: Site, wrong: str, says: str) -> None:
+    output = site.play(ROOT / "playbooks" / "provision.yml", "-e", f"{{lockstep_fleet: {wrong}}}", status=2)
+    # Ansible itself shows the text of a task that failed twice: as an error, and as the task's result.
+    assert output.count("lockstep_fleet cannot be:") == 2
+    assert output.count("run: lockstep check -i <inventory>") == 2
+    assert says in output
+    assert "Origin: <unknown>" not in output
+    assert sum(site.requests().values()) == 0
+
+
+def test_hosts_without_a_pool_are_named_before_any_node_is_asked(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "stray.yml").write_text("windows: {hosts: {stray-0: {}, stray-1: {}}}\n")
+    output = site.play(ROOT / "playbooks" / "provision.yml", "-i", str(tmp_path / "stray.yml"), status=2)
+    assert output.count("stray-0 is in no pool") == output.count("stray-1 is in no pool") == 2
+    assert sum(site.requests().values()) == 0
+
+
+def test_a_role_by_itself_names_the_host_without_a_pool(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "stray.yml").write_text("windows: {hosts: {stray-0: {}}}\n")
+    task: list[dict[str, Any]] = [{"ansible.builtin.include_role": {"name": "kubelet"}}]
+    output = site.play(task, "-i", str(tmp_path / "stray.yml"), "--limit", "stray-0", status=2)
+    assert "stray-0 is in no pool: put it into the inventory group" in output
+
+
+def test_render_says_where_and_asks_no_node(site: Site, tmp_path: Path) -> None:
     folder = tmp_path / "manifests"
     output = site.play(ROOT / "playbooks" / "render.yml", "-e", f"lockstep_manifests={folder}")
+    assert f"4 files in {folder}: 4 written, 0 removed" in " ".join(output.split())
     assert sum(site.changed(output).values()) == 1
     subprocess.run(
         [
@@ -131,12 +175,22 @@ def test_render_asks_no_node(site: Site, tmp_path: Path) -> None:
     assert sum(site.requests().values()) == 0
 
 
-def test_verify_collects_what_is_in_effect(site: Site, tmp_path: Path) -> None:
-    site.play(ROOT / "playbooks" / "verify.yml", "-e", f"lockstep_observed={tmp_path / 'observed'}")
-    for name in site.nodes.names:
-        dump = tomllib.loads((tmp_path / "observed" / f"{name}.toml").read_text())
-        assert dump["plugins"]["io.containerd.cri.v1.runtime"]["containerd"]["runtimes"]
-        assert "hostname-override" in json.loads((tmp_path / "observed" / f"{name}.json").read_text())["flags"]
+def test_verify_collects_what_is_in_effect_and_reports_no_change(site: Site, tmp_path: Path) -> None:
+    folder = tmp_path / "what is observed"
+    verify = ROOT / "playbooks" / "verify.yml"
+    output = site.play(verify, "-e", json.dumps({"lockstep_observed": str(folder)}))
+    assert site.changed(output) == dict.fromkeys(site.nodes.names, 0)
+    assert site.requests() == dict.fromkeys(site.nodes.names, NOTHING_TO_DO)
+    assert sorted(path.name for path in folder.iterdir()) == [f"{name}.toml" for name in sorted(site.nodes.names)]
+    for path in folder.iterdir():
+        assert tomllib.loads(path.read_text())["plugins"]["io.containerd.cri.v1.runtime"]["containerd"]["runtimes"]
+
+
+def test_verify_says_why_containerd_has_nothing_in_effect(site: Site, tmp_path: Path) -> None:
+    (site.nodes.engine("win2022-0").folder / CONFIG).write_text("version = 3\n[plugins\n")
+    output = site.play(ROOT / "playbooks" / "verify.yml", "--limit", "win2022-0", status=2)
+    assert "config_error: " in output
+    assert not (tmp_path / "build").exists()
 
 
 def examples() -> list[dict[str, Any]]:
@@ -150,7 +204,8 @@ def examples() -> list[dict[str, Any]]:
 
 def test_every_example_runs(site: Site, tmp_path: Path) -> None:
     tasks = examples()
-    output = site.play(tasks)
+    # A label that is added to a node which is registered already has to be set through the API as well.
+    output = site.play(tasks, warns=True)
     for task in tasks:
         assert f"TASK [{task['name']}]" in output
     assert set(site.changed(output)) == set(site.nodes.names)
@@ -205,10 +260,45 @@ def test_lockstep_missing_is_said_with_the_way_to_install_it(site: Site, tmp_pat
     assert "-m pip install lockstep-windows" in output.replace("\n", " ")
 
 
-def test_become_is_refused_with_the_reason(site: Site) -> None:
-    output = site.play([{"containerd_config_info": {}, "become": True}], "--limit", "win2022-0", status=2)
+@pytest.mark.parametrize(
+    ("task", "arguments"),
+    [({"become": True}, []), ({}, ["-e", "ansible_become=true"]), ({}, ["--become"])],
+    ids=["task", "variable", "command line"],
+)
+def test_become_is_refused_with_the_reason(site: Site, task: dict[str, Any], arguments: list[str]) -> None:
+    output = site.play([{"containerd_config_info": {}, **task}], "--limit", "win2022-0", *arguments, status=2)
     assert "containerd_config_info does not support become" in output
+    assert "ansible_become" in output
     assert site.requests()["win2022-0"] == 0
+
+
+def test_become_that_is_off_in_the_end_is_no_hindrance(site: Site) -> None:
+    task = {"containerd_config_info": {}, "become": True}
+    site.play([task], "--limit", "win2022-0", "-e", "ansible_become=false")
+
+
+@pytest.mark.parametrize(
+    ("request_number", "says"),
+    [
+        (4, "the connection broke while the node was read, so nothing was done"),
+        (8, "the connection broke while the change was being made"),
+    ],
+)
+def test_a_dropped_connection_is_one_message_and_the_next_run_completes(
+    site: Site, request_number: int, says: str
+) -> None:
+    provision, one = ROOT / "playbooks" / "provision.yml", ("--tags", "containerd", "--limit", "win2025-0")
+    site.nodes.faults("win2025-0").add(kind="drop", request=request_number, when="after")
+    output = site.play(provision, *one, status=2)
+    assert says in output
+    assert "RemoteDisconnected" in output
+    site.play(provision, *one)
+    assert site.changed(site.play(provision, *one)) == {"win2025-0": 0}
+
+
+def test_a_node_that_was_never_reached_is_unreachable(site: Site) -> None:
+    output = site.play([{"kubelet_config_info": {}}], "--limit", "win2022-0", "-e", "ansible_port=1", status=4)
+    assert "unreachable=1" in output
 
 
 class WinrmRunner:

@@ -47,7 +47,12 @@ def test_refused(make_node: MakeNode, path: Path) -> None:
     with pytest.raises(TaskError) as raised:
         node.planned(case["module"], **case.get("arguments", {}))
     text = str(raised.value)
+    told = " ".join(text.split())
     for expected in case["says"]:
-        assert expected in text, text
+        assert " ".join(expected.split()) in told, text
+    for unwanted in case.get("says_not", ()):
+        assert unwanted not in told, text
+    assert all(len(line) <= 80 or len(line.split()) == 1 for line in text.splitlines()), text
+    assert case.get("asks", True) or node.requests == 0
     assert raised.value.result.get("rolled_back") is case.get("rolled_back")
     assert state(node) == before

@@ -6,12 +6,13 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
+from lockstep.ansible.arguments import accepted
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.fleet import preload
-from lockstep.ansible.plain import to_plain
+from lockstep.ansible.node import ConnectionBrokeError
 from lockstep.node.session import Completed, Session
 
 preload()
@@ -25,13 +26,8 @@ class JobAction(ActionBase):  # type: ignore[misc]  # ansible-core has no type i
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the task's result as plain data. A failure is a result too: what is known of it is returned."""
         result: dict[str, Any] = super().run(tmp, task_vars)
-        _, arguments = self.validate_argument_spec(self.spec)
         try:
-            plain = to_plain(arguments)
-        except TypeError as error:
-            raise AnsibleActionFail(str(error), obj=self._task.args) from error
-        try:
-            outcome = self.work(plain)
+            outcome = self.work(accepted(self._task.action.rpartition(".")[2], self.spec, self._task.args))
         except TaskError as error:
             return {**result, **error.result, "failed": True, "msg": str(error)}
         if not self._task.diff:
@@ -47,17 +43,30 @@ class NodeAction(JobAction):
     """An action that configures or reads the node of the task through the agent."""
 
     job: Callable[..., dict[str, Any]]
+    _reached = False
 
     def work(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return what `job` returns for these arguments on this node."""
         # Windows' become (runas) does not reach commands that an action plugin starts, so it would be ignored silently.
-        if self._task.become:
+        # The connection has it from wherever it was asked for: the task, the play or the variable ansible_become.
+        if self._connection.become:
             raise TaskError(
                 f"{self._task.action} does not support become",
-                {"do": "set become: false for this task, and connect as an administrator of the node"},
+                {
+                    "do": "take away what asks for it, `become: true` or the variable ansible_become, "
+                    "and connect as an administrator of the node"
+                },
             )
         return type(self).job(Session(self._execute), arguments, check_mode=self._task.check_mode)
 
     def _execute(self, command: str, standard_input: bytes) -> Completed:
-        completed = self._low_level_execute_command(command, sudoable=False, in_data=standard_input)
+        try:
+            completed = self._low_level_execute_command(command, sudoable=False, in_data=standard_input)
+        except Exception as error:
+            # A host that was never reached is one that Ansible counts as unreachable, in its own words.
+            if isinstance(error, AnsibleConnectionFailure) and not self._reached:
+                raise
+            # Connections raise what the libraries below them raise, requests' and others' errors among that.
+            raise ConnectionBrokeError(str(error)) from error
+        self._reached = True
         return Completed(int(completed["rc"]), str(completed["stdout"]), str(completed["stderr"]))

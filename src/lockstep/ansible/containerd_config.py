@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,15 +14,16 @@ from lockstep.ansible.containerd_node import (
     read_node,
     version_arguments,
 )
-from lockstep.ansible.errors import TaskError
+from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import Step, apply, file_diff, restarts
 from lockstep.ansible.text import shown_toml
-from lockstep.catalog.containerd import UnknownSeries
+from lockstep.catalog.containerd import UnknownSeries, series
 from lockstep.catalog.versions import VersionError
 from lockstep.containerd import (
     ContainerdConfigError,
     Settings,
     SettingsError,
+    View,
     inspect,
     merge,
     remove,
@@ -42,10 +44,11 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
     """
     settings = _settings(arguments)
     node = read_node(session, arguments)
-    node.require(arguments["version"])
+    node.require(arguments["version"], arguments["host"])
     after = _desired(node, settings, arguments)
     steps = _steps(node, after, arguments)
     result = _result(node, after, steps)
+    result["warnings"] = _warnings(node, after, settings, arguments)
     if steps and not check_mode:
         result["backups"] = list(apply(session, TRANSACTION, steps, node.system, "containerd").backups)
     return result
@@ -55,7 +58,7 @@ def _settings(arguments: Mapping[str, Any]) -> Settings:
     try:
         return settings_from_data({key: arguments[key] for key in _SETTINGS}, arguments["version"])
     except SettingsError as error:
-        raise TaskError("\n  ".join(["the handlers cannot be like this:", *error.problems])) from error
+        raise TaskError(listed("the settings cannot be like this:", error.problems)) from error
     except (UnknownSeries, VersionError) as error:
         raise TaskError(str(error)) from error
 
@@ -112,6 +115,31 @@ def _healthy(node: ContainerdNode, after: bytes, handlers: list[str], timeout: i
     return Step("have containerd list its handlers", check)
 
 
+def _warnings(node: ContainerdNode, after: bytes | None, settings: Settings, arguments: Mapping[str, Any]) -> list[str]:
+    """Return what is questionable in the file as it is to be, or was in the one that is there."""
+    if after is None:
+        return []
+    view = inspect(after, node.version)
+    found = list(view.warnings)
+    if (node.content or b"").startswith(BOM_UTF8) and not after.startswith(BOM_UTF8):
+        found.append(f"the byte order mark is taken off {node.path}: containerd {node.version} stops at it")
+    if arguments["state"] == "present" and settings.handlers and not settings.exclusive_handlers:
+        found += [
+            f"handler {name} is on the node, but not planned: exclusive_handlers: true removes it "
+            "(in the role, containerd_exclusive_handlers)"
+            for name in _not_planned(view, settings, arguments["version"])
+        ]
+    return found
+
+
+def _not_planned(view: View, settings: Settings, version: str) -> list[str]:
+    """Return the handlers for Windows containers that neither the settings nor containerd itself has."""
+    facts = series(version)
+    known = {*facts.default_handlers, *(handler.name for handler in settings.handlers)}
+    shim = facts.planned["process"].runtime_type
+    return [name for name, table in view.handlers.items() if table.get("runtime_type") == shim and name not in known]
+
+
 def _result(node: ContainerdNode, after: bytes | None, steps: list[Step]) -> dict[str, Any]:
     view = inspect(after, node.version) if after is not None else None
     return {
@@ -124,6 +152,6 @@ def _result(node: ContainerdNode, after: bytes | None, steps: list[Step]) -> dic
         "steps": [step.label for step in steps],
         "restarted": restarts(steps),
         "backups": [],
-        "warnings": list(view.warnings) if view else [],
+        "node": node.system.data(),
         "diff": [file_diff(node.path, shown_toml(node.content), shown_toml(after))] if steps else [],
     }

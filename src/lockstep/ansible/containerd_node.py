@@ -52,12 +52,15 @@ class ContainerdNode:
         """Return the error that this node cannot be configured."""
         return TaskError(message, {"node": str(self.system), "do": do})
 
-    def require(self, version: str) -> None:
-        """Raise TaskError unless the service is there, has this release and loads this file."""
+    def require(self, version: str, host: str | None) -> None:
+        """Raise TaskError unless this is Windows of this build, and the service is there with this release and file."""
+        self.system.require(host)
         name = self.service.name
         if not self.service.exists:
             raise self.fail(
-                f"this node has no service {name}", "install containerd, then run containerd.exe --register-service"
+                f"this node has no service {name}",
+                "set service to the name that containerd's service has there (sc.exe query lists all), "
+                "or install containerd, then run containerd.exe --register-service",
             )
         loaded = flag_value(self.service.binary_path, _CONFIG_FLAGS) or DEFAULT_FILE
         if not same_path(loaded, self.path):

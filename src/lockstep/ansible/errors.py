@@ -1,11 +1,17 @@
-"""The one error of a task: what is wrong, then facts about it, each on a line of its own."""
+"""The one error of a task: what is wrong, then facts about it, each on lines of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import textwrap
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+_WIDTH = 80
 _LABEL_WIDTH = 10
+# A path is copied and searched for, so it stays in one piece: this folder is the only one with a space in it.
+_IN_ONE_PIECE = re.compile(r"(?<=Program) (?=Files)")
+_KEPT_SPACE = "\x00"
 
 
 class TaskError(Exception):
@@ -23,10 +29,32 @@ class TaskError(Exception):
         self.result = dict(result or {})
 
     def __str__(self) -> str:
-        return "\n".join([self.message, *(_line(label, text) for label, text in self.facts.items())])
+        facts = (
+            wrapped(text.strip(), start=f"  {label:<{_LABEL_WIDTH}}", indent=" " * (_LABEL_WIDTH + 2))
+            for label, text in self.facts.items()
+        )
+        return "\n".join([wrapped(self.message), *facts])
 
 
-def _line(label: str, text: str) -> str:
-    first, *others = text.strip().splitlines()
-    indent = " " * (_LABEL_WIDTH + 2)
-    return "\n".join([f"  {label:<{_LABEL_WIDTH}}{first}", *(f"{indent}{line}" for line in others)])
+def listed(message: str, problems: Iterable[str]) -> str:
+    """Return a message for several problems, each on lines of its own below it."""
+    return "\n".join([message, *(wrapped(problem, start="  ", indent="    ") for problem in problems)])
+
+
+def wrapped(text: str, start: str = "", indent: str = "") -> str:
+    """Return text in lines of 80 columns: the first after `start`, all others after `indent` and their own indent.
+
+    A word that is longer, such as a path, stays in one piece.
+    """
+    lines: list[str] = []
+    for number, line in enumerate(_IN_ONE_PIECE.sub(_KEPT_SPACE, text).split("\n")):
+        own = line[: len(line) - len(line.lstrip())]
+        lines += textwrap.wrap(
+            line.strip(),
+            _WIDTH,
+            initial_indent=(indent if number else start) + own,
+            subsequent_indent=indent + own,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines).replace(_KEPT_SPACE, " ")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from lockstep.ansible.errors import wrapped
 from lockstep.ansible.plain import to_plain
 from lockstep.finding import Finding, Severity
 from lockstep.fleet.plan import Plan, PoolPlan, pool_to_data, to_data
@@ -28,16 +29,34 @@ def fleet_plan(fleet: Any) -> dict[str, Any]:
     return to_data(plan_of(fleet))
 
 
-def pool_plan(fleet: Any, groups: Iterable[str]) -> dict[str, Any]:
+def pool_plan(fleet: Any, groups: Iterable[str], host: str = "this host") -> dict[str, Any]:
     """Return the plan of the pool that a host in these inventory groups belongs to, as data.
 
     Raises FleetError for a fleet that cannot be, and unless the host is in the group of exactly one pool.
     """
-    plan, names = plan_of(fleet), to_plain(groups)
-    pools = [pool for pool in plan.pools.values() if pool.group in names]
+    plan = plan_of(fleet)
+    pools = _pools_of(plan, groups)
     if len(pools) != 1:
-        raise FleetError(_no_single_pool(plan, pools, names))
+        raise FleetError(_no_single_pool(plan, pools, host))
     return pool_to_data(pools[0])
+
+
+def problems(fleet: Any, groups: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> str:
+    """Return all that keeps these hosts from being provisioned, empty for nothing.
+
+    `groups` holds the hosts of each inventory group, as Ansible's variable of that name does.
+    """
+    try:
+        plan = plan_of(fleet)
+    except FleetError as error:
+        return str(error)
+    members = {name: set(to_plain(inside)) for name, inside in groups.items()}
+    lines = []
+    for host in to_plain(hosts):
+        pools = _pools_of(plan, (name for name, inside in members.items() if host in inside))
+        if len(pools) != 1:
+            lines.append(wrapped(_no_single_pool(plan, pools, host), indent="  "))
+    return "\n".join(lines)
 
 
 def plan_of(fleet: Any) -> Plan:
@@ -78,19 +97,25 @@ def _plan(fleet: _ByContent) -> Plan:
 
 def _described(findings: Iterable[Finding]) -> str:
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-    return "\n".join(["lockstep_fleet cannot be:", *(line for finding in errors for line in _lines(finding))])
+    lines = [line for finding in errors for line in _lines(finding)]
+    return "\n".join(["lockstep_fleet cannot be:", *lines, "run: lockstep check -i <inventory>"])
 
 
 def _lines(finding: Finding) -> list[str]:
-    where = ".".join(str(part) for part in ("lockstep_fleet", *finding.path))
-    lines = [f"  {where}: {finding.message} ({finding.rule})"]
-    lines += [f"      {text}" for text in (finding.hint, f"fix: {finding.fix}" if finding.fix else None) if text]
-    return lines
+    where = ".".join(map(str, finding.path))
+    found = wrapped(f"{where}{': ' if where else ''}{finding.message} ({finding.rule})", start="  ", indent="    ")
+    advice = (finding.hint, f"fix: {finding.fix}" if finding.fix else None)
+    return [found, *(wrapped(text, start="    ", indent="    ") for text in advice if text)]
 
 
-def _no_single_pool(plan: Plan, found: list[PoolPlan], groups: Mapping[str, Any]) -> str:
+def _pools_of(plan: Plan, groups: Iterable[str]) -> list[PoolPlan]:
+    names = set(to_plain(list(groups)))
+    return [pool for pool in plan.pools.values() if pool.group in names]
+
+
+def _no_single_pool(plan: Plan, found: list[PoolPlan], host: str) -> str:
     if found:
         names = " and ".join(f"{pool.name} (group {pool.group})" for pool in found)
-        return f"this host is in the groups of {len(found)} pools, {names}: leave it in one of them"
+        return f"{host} is in the groups of {len(found)} pools, {names}: leave it in one of them"
     wanted = ", ".join(dict.fromkeys(pool.group for pool in plan.pools.values()))
-    return f"this host is in no pool: put it into one of the inventory groups {wanted} (it is in {', '.join(groups)})"
+    return f"{host} is in no pool: put it into the inventory group of one of the pools ({wanted})"

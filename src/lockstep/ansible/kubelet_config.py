@@ -7,21 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
+from lockstep.ansible.kubelet_checks import refuse_wrong_arguments, whole_problems
 from lockstep.ansible.kubelet_node import TRANSACTION, KubeletNode, read_node
 from lockstep.ansible.node import Step, apply, file_diff, restarts
 from lockstep.ansible.text import shown_yaml
-from lockstep.catalog.kubernetes import UnknownMinor
-from lockstep.catalog.versions import VersionError
-from lockstep.finding import Severity
-from lockstep.kubelet.check import check_command_line, check_configuration, check_fields
 from lockstep.kubelet.command_line import merge_flags, remove_flags
 from lockstep.kubelet.configuration import inspect_configuration, merge_configuration, remove_configuration
-from lockstep.kubelet.problem import CommandLineError, KubeletConfigError, Problem
-from lockstep.kubelet.service_line import pairs, parse_command_line
+from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
+from lockstep.kubelet.service_line import NODE_LABELS, pairs, parse_command_line
 from lockstep.node.operations import configure_service, restart_service, write_file
 from lockstep.node.session import Session
 
-_NODE_LABELS = "node-labels"
 _TAINTS = "registerWithTaints"
 
 
@@ -38,9 +34,9 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
 
     Raises TaskError where the node cannot be configured like this; it is then as it was.
     """
-    _check_plan(arguments)
+    refuse_wrong_arguments(arguments)
     node = read_node(session, arguments)
-    node.require(arguments["version"])
+    node.require(arguments["version"], arguments["host"])
     desired = _desired(node, arguments)
     steps = _steps(node, desired, arguments)
     warnings = _checked(node, desired, arguments["version"], restarting=restarts(steps))
@@ -50,6 +46,7 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
         "version": node.version,
         "command_line": desired.command_line,
         "registered": node.registered,
+        "node": node.system.data(),
         "steps": [step.label for step in steps],
         "restarted": restarts(steps),
         "backups": [],
@@ -61,49 +58,31 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
     return result
 
 
-def _check_plan(arguments: Mapping[str, Any]) -> None:
-    """Raise TaskError for wanted fields that kubelet would refuse, or drop without stopping."""
-    try:
-        problems = check_fields(arguments["configuration"], arguments["version"])
-    except (UnknownMinor, VersionError) as error:
-        raise TaskError(str(error)) from error
-    errors = [_text(problem) for problem in problems if problem.severity is Severity.ERROR]
-    if errors and arguments["state"] == "present":
-        raise TaskError("\n  ".join(["kubelet cannot be configured like this:", *errors]))
-
-
 def _checked(node: KubeletNode, desired: _Desired, version: str, *, restarting: bool) -> list[str]:
     """Return what is questionable in the whole file and command line.
 
     Raises TaskError where kubelet is to be started and would not start on them.
     """
-    problems = check_command_line(desired.command_line, version)
-    if desired.content is not None:
-        problems = [*check_configuration(desired.content, version, desired.command_line), *problems]
-    errors = [_text(problem) for problem in problems if problem.severity is Severity.ERROR]
+    errors, warnings = whole_problems(desired.content, desired.command_line, version)
     if errors and restarting:
         facts = {"node": str(node.system), "because": "\n".join(errors)}
         raise TaskError("kubelet would not start on what would be in its file and command line then", facts)
-    return [_text(problem) for problem in problems if problem.severity is Severity.WARNING]
-
-
-def _text(problem: Problem) -> str:
-    more = [text for text in (problem.hint, problem.fix) if text]
-    return "; ".join([f"{'.'.join(map(str, problem.path))}: {problem.message}", *more])
+    return warnings
 
 
 def _desired(node: KubeletNode, arguments: Mapping[str, Any]) -> _Desired:
     version, fields = arguments["version"], arguments["configuration"]
     flags = {name: _flag(value) for name, value in arguments["flags"].items()}
-    if arguments["node_labels"]:
-        flags[_NODE_LABELS] = ",".join(f"{key}={_flag(value) or ''}" for key, value in arguments["node_labels"].items())
+    labels, prune = arguments["node_labels"], arguments["prune_node_labels"]
+    if labels or prune:
+        flags[NODE_LABELS] = ",".join(f"{key}={_flag(value) or ''}" for key, value in labels.items())
     try:
         if arguments["state"] == "present":
             content: bytes | None = merge_configuration(node.content, fields, version)
-            line = merge_flags(node.service.binary_path, flags, version, fields)
+            line = merge_flags(node.service.binary_path, flags, version, fields, prune_labels=prune)
         else:
             content = remove_configuration(node.content, fields, version)
-            line = remove_flags(node.service.binary_path, flags, version)
+            line = remove_flags(node.service.binary_path, flags, version, prune_labels=prune)
     except (KubeletConfigError, CommandLineError) as error:
         what = node.path if isinstance(error, KubeletConfigError) else f"command line of service {node.service.name}"
         facts = {"node": str(node.system), "where": what, "it says": str(error)}
@@ -174,7 +153,7 @@ def _too_late(node: KubeletNode, desired: _Desired, version: str) -> list[str]:
 
 
 def _labels(command_line: str, version: str) -> dict[str, str]:
-    return pairs([parse_command_line(command_line, version).values().get(_NODE_LABELS)])
+    return pairs([parse_command_line(command_line, version).values().get(NODE_LABELS)])
 
 
 def _taints(content: bytes | None) -> list[str]:

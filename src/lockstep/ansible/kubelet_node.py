@@ -39,11 +39,16 @@ class KubeletNode:
         """Return the error that this node cannot be configured."""
         return TaskError(message, {"node": str(self.system), "do": do})
 
-    def require(self, version: str) -> None:
-        """Raise TaskError unless the service is there, has this release and loads this file."""
+    def require(self, version: str, host: str | None) -> None:
+        """Raise TaskError unless this is Windows of this build, and the service is there with this release and file."""
+        self.system.require(host)
         name = self.service.name
         if not self.service.exists:
-            raise self.fail(f"this node has no service {name}", "join the node to its cluster first")
+            raise self.fail(
+                f"this node has no service {name}",
+                "set service to the name that kubelet's service has there (sc.exe query lists all), "
+                "or join the node to its cluster first",
+            )
         loaded = self.flags(version).get("config")
         if loaded is None:
             raise self.fail(

@@ -9,11 +9,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
+from lockstep.catalog.builds import Build, UnknownBuild, resolve
 from lockstep.node.errors import AgentError, NodeError
 from lockstep.node.operations import Operation, Result
 from lockstep.node.session import Applied, Session
 
 _RELEASE = re.compile(r"\bv?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
+
+
+_ADVICE = {
+    "conflict": "run again: the change is merged into what is there now",
+    "denied": "connect as an administrator of the node",
+    "in_use": "find out which process holds the file open, then run again",
+    "is_directory": "name the file itself, not its folder",
+}
+"""What to do about an error of the contract, where its code alone tells."""
+
+
+class ConnectionBrokeError(AgentError):
+    """The connection to the node ended while a command ran there; the text is the connection's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +49,25 @@ class System:
     def data(self) -> dict[str, str]:
         """Return what a task returns of it."""
         return {"name": self.name, "build": self.build, "product": self.product}
+
+    def require(self, host: str | None) -> None:
+        """Raise TaskError unless this is the Windows build that a pool describes as its host; None takes any."""
+        if host is None:
+            return
+        try:
+            described = resolve(host)
+        except UnknownBuild as error:
+            near = f"; did you mean '{error.suggestion}'?" if error.suggestion else ""
+            raise TaskError(f"host: {error.message}{near}") from error
+        try:
+            found = resolve(self.build)
+        except UnknownBuild as error:
+            raise TaskError(error.message, {"node": str(self)}) from error
+        if found != described:
+            raise TaskError(
+                f"this node is {found}, but its pool describes host {described.alias} ({described.number})",
+                {"node": str(self), "do": _other_pool(found)},
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +136,12 @@ def read(session: Session, operations: Sequence[Operation]) -> list[Result]:
     try:
         return session.read(operations)
     except NodeError as error:
-        what = " ".join(part for part in (error.operation, error.subject) if part)
-        raise TaskError(f"the node cannot be read, so nothing was done: {what}", {"it said": error.message}) from error
+        system = next((str(System.of(result)) for result in error.results if result["op"] == "system.read"), None)
+        facts = {"node": system, "it said": error.message, "do": _advice(error)}
+        raise TaskError(f"{error.subject or 'the node'} cannot be read, so nothing was done", facts) from error
+    except ConnectionBrokeError as error:
+        facts = {"it said": str(error), "do": "run again when the node can be reached"}
+        raise TaskError("the connection broke while the node was read, so nothing was done", facts) from error
     except AgentError as error:
         raise TaskError(str(error)) from error
 
@@ -118,9 +155,17 @@ def apply(session: Session, transaction: str, steps: Sequence[Step], system: Sys
         return session.apply(transaction, [step.operation for step in steps])
     except NodeError as error:
         raise _failure(error, steps, system, subject) from error
+    except ConnectionBrokeError as error:
+        facts = {"node": str(system), "it said": str(error), "do": "run again: an interrupted run is completed"}
+        raise TaskError("the connection broke while the change was being made", facts) from error
     except AgentError as error:
         facts = {"node": str(system), "do": "run again: whatever was left half done is completed then"}
         raise TaskError(str(error), facts) from error
+
+
+def _other_pool(found: Build) -> str:
+    host = f"host {found.alias}"
+    return f"put this node into the inventory group of a pool with {host}, or describe its pool with {host}"
 
 
 def _failure(error: NodeError, steps: Sequence[Step], system: System, subject: str) -> TaskError:
@@ -164,13 +209,9 @@ def _step(error: NodeError, steps: Sequence[Step]) -> str:
 
 
 def _advice(error: NodeError) -> str:
-    if error.code == "conflict":
-        return "run again: the change is merged into what is there now"
-    if error.code == "denied":
-        return "connect as an administrator of the node"
-    if error.code == "in_use":
-        return "find out which process holds the file open, then run again"
-    if not error.rolled_back:
+    if error.code in _ADVICE:
+        return _ADVICE[error.code]
+    if error.rolled_back is False:
         return "remove the cause, then run again: that settles what is left"
     if error.rejected:
         return (
