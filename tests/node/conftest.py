@@ -12,6 +12,22 @@ import pytest
 from tests.node.support import linux, standin
 from tests.node.support.cases import PROGRAM
 
+FIGURES: list[str] = []
+
+
+@pytest.fixture(scope="session")
+def figures() -> list[str]:
+    """Lines for the summary of the test run."""
+    return FIGURES
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what was measured."""
+    if FIGURES:
+        terminalreporter.section("measured on the Windows stand-in")
+        for line in FIGURES:
+            terminalreporter.line(line)
+
 
 @pytest.fixture(scope="session")
 def node() -> Iterator[standin.Node]:
