@@ -7,7 +7,7 @@ import json
 
 from lockstep.catalog.compatibility import can_run
 from lockstep.cli import words
-from lockstep.cli.source import Subparsers
+from lockstep.cli.command import Subparsers
 from lockstep.report.table import columns
 from lockstep.report.verdict import text, to_data
 

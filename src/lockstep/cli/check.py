@@ -6,7 +6,8 @@ import argparse
 import importlib
 import sys
 
-from lockstep.cli.source import Subparsers, add_source, load
+from lockstep.cli.command import Subparsers
+from lockstep.cli.source import add_source, load
 from lockstep.rules.checked import Checked, checked
 
 _FORMATS = {"json": "as_json", "sarif": "sarif", "junit": "junit", "github": "github"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from lockstep.cli.source import InputError, Subparsers
+from lockstep.cli.command import InputError, Subparsers
 
 DESCRIPTION = """\
 What a finding's id, a term or an error text means, and what to do about it.

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from lockstep import __version__
-from lockstep.cli.source import InputError
+from lockstep.cli.command import InputError
 
 OK, FINDINGS, UNUSABLE = 0, 1, 2
 

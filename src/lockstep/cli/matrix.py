@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Mapping
 
 from lockstep.cli import words
-from lockstep.cli.source import InputError, Subparsers, add_source, checked
+from lockstep.cli.command import InputError, Subparsers
+from lockstep.cli.source import add_source, checked
 from lockstep.report.matrix.grid import ISOLATIONS, Grid, of_catalogue, of_fleet, to_data
 from lockstep.report.matrix.picture import html, svg
 from lockstep.report.matrix.text import markdown, text

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lockstep.cli.source import InputError, Subparsers, add_source, checked
+from lockstep.cli.command import InputError, Subparsers
+from lockstep.cli.source import add_source, checked
 from lockstep.gitops.folder import Change, FolderError, differences, handler_changes, write
 from lockstep.runtimeclass.render import KUSTOMIZATION, render
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from lockstep.cli.source import Subparsers, add_source, checked
+from lockstep.cli.command import Subparsers
+from lockstep.cli.source import add_source, checked
 from lockstep.fleet.plan import to_data
 from lockstep.report.plan import show
 from lockstep.report.table import columns

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lockstep.cli.source import InputError, Subparsers
+from lockstep.cli.command import InputError, Subparsers
 
 if TYPE_CHECKING:
     from lockstep.sim import NodeSpec

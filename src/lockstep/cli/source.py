@@ -5,17 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
-if TYPE_CHECKING:
-    from lockstep.fleet.load import Loaded
+from lockstep.cli.command import InputError
+from lockstep.fleet.load import Loaded
 from lockstep.report.findings import report
-
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - argparse has no public name for it
-
-
-class InputError(Exception):
-    """What the user gave cannot be used: what, why, and what to do."""
+from lockstep.rules.check import check
 
 
 def add_source(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +28,6 @@ def load(options: argparse.Namespace) -> Loaded:
 
     Raises InputError where none was named, or nothing is there that can be read.
     """
-    from lockstep.rules.check import check  # noqa: PLC0415 - a quarter of a second that commands without one need not wait
-
     if (options.file is None) == (options.inventory is None):
         raise InputError("name the description: a YAML file, or an inventory with -i")
     path: Path = options.file or options.inventory

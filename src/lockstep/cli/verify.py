@@ -8,7 +8,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from lockstep.cli.source import InputError, Subparsers, add_source, checked
+from lockstep.cli.command import InputError, Subparsers
+from lockstep.cli.source import add_source, checked
 from lockstep.containerd.errors import ContainerdConfigError
 from lockstep.containerd.view import inspect
 from lockstep.report.proof import proof
