@@ -7,6 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from lockstep.catalog.containerd import known_series
+from lockstep.knowledge import errors, rules, terms
+from lockstep.report.matrix.grid import of_catalogue
+from lockstep.report.matrix.picture import svg
+from lockstep.report.matrix.text import markdown
+
 ROOT = Path(__file__).resolve().parents[1]
 CONTRACT = ROOT / "src" / "lockstep" / "node" / "contract.json"
 
@@ -39,7 +45,91 @@ def contract_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"contract.md": contract_page}
+def rules_page() -> str:
+    """Return docs/rules.md: every finding's id with its title, what it is found in, and a link to its page."""
+    lines = [
+        "# Findings",
+        "",
+        "Made from `src/lockstep/knowledge/rules/` by `tools/pages.py`. `lockstep explain LW210` shows a page in the",
+        "terminal: what the finding means, what goes wrong in the cluster, a wrong and a right example.",
+        "",
+        "| id | is about | checked in |",
+        "| --- | --- | --- |",
+    ]
+    for page in filter(None, map(rules.page, rules.rules())):
+        link = f"[{page.rule}](../src/lockstep/knowledge/rules/{page.rule}.md)"
+        lines.append(f"| {link} | {_cell(page.title)} | {page.checked} |")
+    return "\n".join(lines) + "\n"
+
+
+def errors_page() -> str:
+    """Return docs/errors.md: every known error text with its causes, and every term."""
+    lines = [
+        "# Error texts and terms",
+        "",
+        "Made from `src/lockstep/knowledge/` by `tools/pages.py`. `lockstep explain '<text>'` finds an entry by what was",
+        "pasted, `kubectl describe pod <pod> | lockstep explain -` by everything that a pod says.",
+    ]
+    for error in errors.errors():
+        lines += _error(error)
+    lines += ["", "## Terms"]
+    for term in terms.terms():
+        also = f" ({', '.join(term.words[1:])})" if term.words[1:] else ""
+        lines += ["", f"### {term.words[0]}{also}", "", _prose(term.text)]
+        if term.example:
+            lines += ["", "```text", term.example.rstrip(), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def matrix_page() -> str:
+    """Return docs/matrix.md: which container runs on which host, under the newest containerd and under an old one."""
+    newest = of_catalogue(NEWEST_CONTAINERD)
+    lines = [
+        "# Which container runs on which host",
+        "",
+        "Made from `src/lockstep/catalog/data/` by `tools/pages.py`. `lockstep matrix` shows the same for any containerd,",
+        "for every build (`--all`), or for a fleet's pools and classes (`-i inventory`); `lockstep can-run` answers for",
+        "one pair.",
+        "",
+        f"![{newest.title}](matrix.svg)",
+    ]
+    for containerd in (NEWEST_CONTAINERD, EXACT_CONTAINERD):
+        lines += ["", f"## containerd {containerd}", "", markdown(of_catalogue(containerd)).rstrip()]
+    every = of_catalogue(NEWEST_CONTAINERD, every=True)
+    lines += ["", f"## Every build, containerd {NEWEST_CONTAINERD}", "", markdown(every).rstrip()]
+    return "\n".join(lines) + "\n"
+
+
+def matrix_picture() -> str:
+    """Return docs/matrix.svg."""
+    return svg(of_catalogue(NEWEST_CONTAINERD))
+
+
+NEWEST_CONTAINERD = f"{known_series()[-1]}.0"
+EXACT_CONTAINERD = "1.7.5"
+"""The last release that takes the host's own build only. Source: containerd v1.7.5 platforms/defaults_windows.go."""
+
+PAGES = {
+    "contract.md": contract_page,
+    "rules.md": rules_page,
+    "errors.md": errors_page,
+    "matrix.md": matrix_page,
+    "matrix.svg": matrix_picture,
+}
+
+
+def _error(error: errors.Error) -> Iterator[str]:
+    name = f"{error.name}: " if error.name else ""
+    yield from ("", f"## {name}{error.title.rstrip('.')}", "")
+    yield from ("```text", *(said.text for said in error.said), "```", "")
+    yield from ("| possible cause | how to tell | what to change |", "| --- | --- | --- |")
+    for cause in error.causes:
+        tell = "; ".join(f"`{tell}`" for tell in cause.tell)
+        yield f"| {_prose(_cell(cause.cause))} | {_cell(tell)} | {_prose(_cell(cause.change))} |"
+    if error.note:
+        yield from ("", error.note)
+    sources = dict.fromkeys((*(said.source for said in error.said), *error.sources))
+    yield from ("", f"Sources: {'; '.join(sources)}.")
 
 
 def _operation(name: str, operation: Mapping[str, Any]) -> Iterator[str]:
@@ -76,6 +166,11 @@ def _meaning(value: Schema) -> str:
     if "default" in value:
         said.append(f"default {value['default']}")
     return "; ".join(said)
+
+
+def _prose(text: str) -> str:
+    """Return text in which `<name>` is no HTML."""
+    return text.replace("<", "\\<")
 
 
 def _cell(text: str) -> str:
