@@ -67,8 +67,8 @@ def errors_page() -> str:
     lines = [
         "# Error texts and terms",
         "",
-        "Made from `src/lockstep/knowledge/` by `tools/pages.py`. `lockstep explain '<text>'` finds an entry by what was",
-        "pasted, `kubectl describe pod <pod> | lockstep explain -` by everything that a pod says.",
+        "Made from `src/lockstep/knowledge/` by `tools/pages.py`. `lockstep explain '<text>'` finds an entry by what",
+        "was pasted, `kubectl describe pod <pod> | lockstep explain -` by everything that a pod says.",
     ]
     for error in errors.errors():
         lines += _error(error)
@@ -87,9 +87,9 @@ def matrix_page() -> str:
     lines = [
         "# Which container runs on which host",
         "",
-        "Made from `src/lockstep/catalog/data/` by `tools/pages.py`. `lockstep matrix` shows the same for any containerd,",
-        "for every build (`--all`), or for a fleet's pools and classes (`-i inventory`); `lockstep can-run` answers for",
-        "one pair.",
+        "Made from `src/lockstep/catalog/data/` by `tools/pages.py`. `lockstep matrix` shows the same for any",
+        "containerd, for every build (`--all`), or for a fleet's pools and classes (`-i inventory`);",
+        "`lockstep can-run` answers for one pair.",
         "",
         f"![{newest.title}](matrix.svg)",
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from lockstep.report.matrix.grid import Grid, Head, legend, mark
@@ -13,7 +13,8 @@ _GAP = "  "
 
 def text(grid: Grid, width: int) -> str:
     """Return the grid as text of at most `width` columns; what is wider goes on in a further block."""
-    blocks = ["\n".join(_block(grid, chosen)) for chosen in _blocks(grid, width)]
+    widths = _widths(grid)
+    blocks = ["\n".join(_block(grid, chosen, widths)) for chosen in _blocks(widths, width - _left(grid)[1])]
     explained = (
         textwrap.fill(f"{letter:<5} {meaning}", width, subsequent_indent=" " * 6) for letter, meaning in legend(grid)
     )
@@ -33,13 +34,12 @@ def markdown(grid: Grid) -> str:
     return "\n".join([*lines, "", f"{explained}."]) + "\n"
 
 
-def _blocks(grid: Grid, width: int) -> Iterator[list[int]]:
+def _blocks(widths: list[int], room: int) -> Iterator[list[int]]:
     """Yield the columns of each block: as many as fit, one at least."""
-    room = width - _first(grid)
     block: list[int] = []
     used = 0
-    for index in range(len(grid.columns)):
-        size = len(_GAP) + _width(grid, index)
+    for index, width in enumerate(widths):
+        size = len(_GAP) + width
         if block and used + size > room:
             yield block
             block, used = [], 0
@@ -48,34 +48,36 @@ def _blocks(grid: Grid, width: int) -> Iterator[list[int]]:
     yield block
 
 
-def _block(grid: Grid, chosen: list[int]) -> Iterator[str]:
+def _block(grid: Grid, chosen: list[int], widths: list[int]) -> Iterator[str]:
     row_word, column_word = grid.corner
-    name = max([len(row_word), *(len(row.name) for row in grid.rows)])
-    first = _first(grid)
+    name, first = _left(grid)
+    sizes = [first, *(widths[index] for index in chosen)]
     heads = [[grid.columns[index].name, *grid.columns[index].below] for index in chosen]
     corner = [f"{row_word.ljust(name)}{_GAP}{column_word:>{first - name - len(_GAP)}}"]
-    for left, *lines in zip_longest(corner, *heads, fillvalue=""):
-        yield _line(left, lines, grid, chosen, first)
+    for parts in zip_longest(corner, *heads, fillvalue=""):
+        yield _line(parts, sizes)
     for row, cells in zip(grid.rows, grid.cells, strict=True):
         left = f"{row.name.ljust(name)}{_GAP}{' '.join(row.below)}"
-        yield _line(left, [mark(cells[index]) for index in chosen], grid, chosen, first)
+        yield _line([left, *(mark(cells[index]) for index in chosen)], sizes)
 
 
-def _line(left: str, parts: list[str], grid: Grid, chosen: list[int], first: int) -> str:
-    padded = [part.ljust(_width(grid, index)) for part, index in zip(parts, chosen, strict=True)]
-    return _GAP.join([left.ljust(first), *padded]).rstrip()
+def _line(parts: Sequence[str], sizes: Sequence[int]) -> str:
+    return _GAP.join(part.ljust(size) for part, size in zip(parts, sizes, strict=True)).rstrip()
 
 
-def _first(grid: Grid) -> int:
+def _left(grid: Grid) -> tuple[int, int]:
+    """Return the width of the rows' names, and of all that stands left of the columns."""
     row_word, column_word = grid.corner
-    names = max([len(row_word), *(len(row.name) for row in grid.rows)])
-    return names + len(_GAP) + max([len(column_word), *(len(" ".join(row.below)) for row in grid.rows)])
+    name = max([len(row_word), *(len(row.name) for row in grid.rows)])
+    return name, name + len(_GAP) + max([len(column_word), *(len(" ".join(row.below)) for row in grid.rows)])
 
 
-def _width(grid: Grid, index: int) -> int:
-    column = grid.columns[index]
-    marks = [mark(line[index]) for line in grid.cells]
-    return max(len(part) for part in (column.name, *column.below, *marks))
+def _widths(grid: Grid) -> list[int]:
+    marks = [[len(mark(cells)) for cells in line] for line in grid.cells]
+    return [
+        max([len(part) for part in (column.name, *column.below)] + [line[index] for line in marks])
+        for index, column in enumerate(grid.columns)
+    ]
 
 
 def _in_a_line(head: Head) -> str:
