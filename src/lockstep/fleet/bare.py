@@ -42,6 +42,11 @@ def bare_description(path: Path, shown: str) -> Description | None:
     return _of_document(document)
 
 
+def bare_content(content: bytes, shown: str) -> Description:
+    """Return the description in the content of a bare file."""
+    return _of_document(source.decode(content, shown))
+
+
 def _of_document(document: Document) -> Description:
     data = document.data
     if document.data is None:

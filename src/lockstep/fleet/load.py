@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lockstep.finding import Finding, Severity
-from lockstep.fleet.bare import bare_description
+from lockstep.fleet.bare import bare_content, bare_description
 from lockstep.fleet.inventory.contents import Inventory, check_hosts, chosen
 from lockstep.fleet.model import Fleet, KubeletFields
 from lockstep.fleet.plan import Plan
@@ -90,6 +90,11 @@ def _without_collection() -> Iterator[None]:
 def check(path: Path | str, *, vault_password_file: Path | None = None) -> Loaded:
     """Return the description in an inventory or a bare file with its plan, or with everything that is wrong with it."""
     return derived(load_fleet(path, vault_password_file=vault_password_file))
+
+
+def check_content(content: bytes, shown: str) -> Loaded:
+    """Return the same for the content of a bare file that cannot be read twice, such as standard input."""
+    return derived(_loaded(bare_content(content, shown), Inventory(), []))
 
 
 def check_data(data: Any) -> Loaded:

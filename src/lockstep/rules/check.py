@@ -15,6 +15,11 @@ def check(path: Path | str, *, vault_password_file: Path | None = None) -> Loade
     return _judged(load.check(path, vault_password_file=vault_password_file))
 
 
+def check_content(content: bytes, shown: str) -> Loaded:
+    """Return the same for the content of a bare file, which findings name as `shown`."""
+    return _judged(load.check_content(content, shown))
+
+
 def check_data(data: Any) -> Loaded:
     """Return the same for a value of `lockstep_fleet` that Ansible has already evaluated, made of plain types."""
     return _judged(load.check_data(data))

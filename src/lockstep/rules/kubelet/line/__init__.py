@@ -1,0 +1,1 @@
+"""Rules over the command line of kubelet's service."""

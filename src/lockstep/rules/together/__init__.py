@@ -1,0 +1,1 @@
+"""Rules across everything that was given."""
