@@ -91,8 +91,8 @@ options:
   exclusive_handlers:
     description:
       - Whether handlers that are not in O(handlers) are removed from the file.
-      - Without it the task warns of handlers for Windows containers that are in the file, but neither in O(handlers) nor
-        containerd's own.
+      - Without it the task warns of handlers for Windows containers that are in the file, but neither in O(handlers)
+        nor containerd's own.
     type: bool
     default: false
   path:

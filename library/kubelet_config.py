@@ -41,8 +41,8 @@ options:
     description:
       - Fields of KubeletConfiguration. A mapping is merged field by field, a list is replaced as a whole. A field that
         is null is taken away.
-      - A field that was given earlier and is not any more stays, because nothing tells it from a person's own. Give it as
-        null once, or use O(state=absent).
+      - A field that was given earlier and is not any more stays, because nothing tells it from a person's own. Give it
+        as null once, or use O(state=absent).
     type: dict
     default: {}
   node_labels:
