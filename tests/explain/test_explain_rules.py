@@ -3,22 +3,42 @@
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lockstep.catalog.builds import resolve
 from lockstep.catalog.kubernetes import known_minors
 from lockstep.finding import Severity
 from lockstep.knowledge import rules
 from lockstep.knowledge.rules import Example, Page
 from lockstep.kubelet.check import check_command_line, check_configuration
-from lockstep.rules.check import check, check_data
+from lockstep.kubelet.problem import Problem
+from lockstep.rules.beside import UNREADABLE_KUBELET, UNREADABLE_LINE
+from lockstep.rules.check import check_data
+from lockstep.rules.everything import Inputs, check_all
+from lockstep.rules.given.context import Context
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "lockstep"
 ID = re.compile(r"LW\d{3}")
-CHECKED = {"the description", "an inventory", "kubelet's configuration file", "kubelet's command line"}
+SAID = re.compile(r"^# (Kubernetes|containerd|Windows) (\S+)$", re.MULTILINE)
+"""What a user says with --kubernetes, --containerd and --host: comments in an example's first lines."""
+FILES = {
+    "the description": "fleet.yml",
+    "an inventory": "inventory/hosts.yml",
+    "a file that was named": "file.yaml",
+    "config.toml": "config.toml",
+    "kubelet's configuration file": "kubelet.yaml",
+    "kubelet's command line": None,
+    "RuntimeClass manifests": "classes.yaml",
+    "files together": None,
+}
+"""What a rule looks at, and the name of an example's file that has no name of its own."""
+COMMAND_LINE = "text"
+"""The kind of fence that a command line stands in."""
 SAID_AS = {"LW202": "LW115"}
 """What the description's check says before the derivation could."""
 MOVING = {"LW265": re.compile(r"1\.\d+\.0")}
@@ -37,22 +57,31 @@ IDS = sorted(set(constants()))
 
 
 def found_in(page: Page, examples: tuple[Example, ...], folder: Path) -> list[tuple[str, Severity]]:
-    """Return the ids and severities of what is found in an example."""
-    first = examples[0]
-    if page.checked == "kubelet's command line":
-        plan = check_data(
-            {"kubernetes": "1.36.1", "containerd": "2.3.4", "pools": {"win2022": {"host": "ltsc2022"}}}
-        ).plan
-        assert plan is not None
-        planned = plan.pools["win2022"].kubelet.configuration
-        problems = check_command_line(first.text.strip(), "1.36.1", planned)
-    elif page.checked == "kubelet's configuration file":
-        version = re.match(r"# Kubernetes ([\d.]+)\n", first.text)
-        assert version is not None, "the example's first line names its release"
-        problems = check_configuration(first.text.encode(), version[1])
+    """Return the ids and severities of what `lockstep check` finds in an example, and what the domains do."""
+    context = {"Kubernetes": "1.36.1", "containerd": None, "Windows": None}
+    context |= {name: value for item in examples for name, value in SAID.findall(item.text)}
+    line = next((item.text.strip() for item in examples if item.kind == COMMAND_LINE), None)
+    kubernetes, host = str(context["Kubernetes"]), context["Windows"]
+    paths = written(page, [item for item in examples if item.kind != COMMAND_LINE], folder)
+    said = Context(context["containerd"], kubernetes, resolve(host) if host else None)
+    if page.checked in ("the description", "an inventory"):
+        found = check_all(Inputs(inventory=paths[0])).findings
     else:
-        return [(finding.rule, finding.severity) for finding in check(written(examples, folder)).findings]
-    return [(problem.rule, problem.severity) for problem in problems]
+        found = check_all(Inputs(paths, command_line=line, context=said)).findings
+    problems: list[Problem] = []
+    if page.checked == "kubelet's command line" and line and not any(item.rule == UNREADABLE_LINE for item in found):
+        problems = check_command_line(line, kubernetes, planned())
+    elif page.checked == "kubelet's configuration file" and not any(item.rule == UNREADABLE_KUBELET for item in found):
+        problems = check_configuration(examples[0].text.encode(), kubernetes)
+    return [(item.rule, item.severity) for item in found] + [(item.rule, item.severity) for item in problems]
+
+
+def planned() -> Mapping[str, Any]:
+    """Return the KubeletConfiguration fields of a plain pool."""
+    data = {"kubernetes": "1.36.1", "containerd": "2.3.4", "pools": {"win2022": {"host": "ltsc2022"}}}
+    plan = check_data(data).plan
+    assert plan is not None
+    return plan.pools["win2022"].kubelet.configuration
 
 
 def current(rule: str, examples: tuple[Example, ...]) -> tuple[Example, ...]:
@@ -63,17 +92,18 @@ def current(rule: str, examples: tuple[Example, ...]) -> tuple[Example, ...]:
     return tuple(replace(item, text=MOVING[rule].sub(f"{major}.{int(minor) + 1}.0", item.text)) for item in examples)
 
 
-def written(examples: tuple[Example, ...], folder: Path) -> Path:
+def written(page: Page, examples: list[Example], folder: Path) -> tuple[Path, ...]:
     """Write an example's files, or run the commands that make them; return what is to be checked."""
     for example in examples:
         if example.kind == "sh":
             subprocess.run(["sh", "-e", "-c", example.text], cwd=folder, check=True)
             continue
-        path = folder / (example.file or "fleet.yml")
+        name = example.file or FILES[page.checked]
+        assert name is not None, "the example's file needs a name"
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(example.text, encoding="utf-8")
-    inventory = folder / "inventory"
-    return inventory if inventory.is_dir() else folder / "fleet.yml"
+    return tuple(sorted(folder.iterdir()))
 
 
 def test_every_id_has_a_page_and_every_page_an_id() -> None:
@@ -85,7 +115,7 @@ def test_page(rule: str, tmp_path: Path) -> None:
     page = rules.page(rule)
     assert page is not None
     assert page.rule == rule
-    assert page.checked in CHECKED
+    assert page.checked in FILES
     assert page.sources
     wrong, right = page.examples
     (tmp_path / "wrong").mkdir()
