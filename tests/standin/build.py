@@ -1,0 +1,122 @@
+"""Builds the programs of a Windows node for the stand-in: `python -m tests.standin.build FOLDER`.
+
+    FOLDER/<version>/service/containerd.exe, ctr.exe    upstream, as services in whatever session services run
+    FOLDER/<version>/crictl.exe                         upstream
+    FOLDER/kubelet.exe                                  the kubelet of the stand-in (tests/standin/kubelet)
+
+What is there is not built again, but for kubelet, whose source is here. Needs Go and its module proxy.
+
+Two lines differ from upstream, because Wine 8 treats services in two ways unlike Windows:
+
+- golang.org/x/sys/windows/svc asks whether the parent is services.exe in session 0. Wine's services are in session 1:
+  without this condition they know that they are services, and report to the service manager in time.
+- containerd ends as soon as it has been told to stop, maybe before it has told the service manager that it stopped.
+  Windows sees the process end and says stopped; Wine says stop_pending for ever. So it waits a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).parent
+RELEASES: dict[str, Any] = yaml.safe_load((HERE / "releases.yaml").read_text(encoding="utf-8"))
+CONTAINERD = ("containerd.exe", "ctr.exe")
+
+
+def containerd(folder: Path, version: str, program: str = "containerd.exe") -> Path:
+    """Where a program of a containerd release lies."""
+    return folder / version / "service" / program
+
+
+def crictl(folder: Path) -> Path:
+    """Where crictl.exe lies."""
+    return folder / f"crictl-{RELEASES['crictl']}" / "crictl.exe"
+
+
+def kubelet(folder: Path) -> Path:
+    """Where the stand-in's kubelet.exe lies."""
+    return folder / "kubelet.exe"
+
+
+def missing(folder: Path) -> list[Path]:
+    """Return the programs that are still to be built."""
+    wanted = [containerd(folder, version, name) for version in RELEASES["containerd"] for name in CONTAINERD]
+    return [path for path in (*wanted, crictl(folder), kubelet(folder)) if not path.exists()]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder.resolve()
+    if shutil.which("go") is None:
+        sys.stderr.write("this needs Go (https://go.dev/dl)\n")
+        return 2
+    for version in RELEASES["containerd"]:
+        module = "github.com/containerd/containerd" + ("" if version.startswith("1.") else "/v2")
+        for name in CONTAINERD:
+            _build(containerd(folder, version, name), module, version, f"-X {module}/version.Version=v{version}")
+    _build(crictl(folder), "sigs.k8s.io/cri-tools", RELEASES["crictl"], "")
+    go(HERE / "kubelet", "build", "-trimpath", "-ldflags=-s -w", f"-o={kubelet(folder)}", ".")
+    return 0
+
+
+def _build(program: Path, module: str, version: str, flags: str) -> None:
+    """Build one program of a module; it appears at its place when it is complete, never before."""
+    if program.exists():
+        return
+    sys.stderr.write(f"building {program.name} {version} for Windows\n")
+    with tempfile.TemporaryDirectory(prefix="lockstep-build-") as name:
+        work = Path(name)
+        # `go install` refuses a module whose go.mod has replacements: build it as a dependency of an empty one.
+        requirement = f"module example.invalid/build\n\ngo 1.21\n\nrequire {module} v{version}\n"
+        (work / "go.mod").write_text(requirement, encoding="utf-8")
+        _edit(work, "golang.org/x/sys", "windows/svc/security.go", "parentProcess.SessionID == 0 && ", "")
+        if program.name == "containerd.exe":
+            later = "time.AfterFunc(time.Second, func() { close(h.done) })"
+            _edit(work, module, "cmd/containerd/command/service_windows.go", "close(h.done)", later)
+        package = f"{module}/cmd/{program.stem}"
+        go(work, "build", "-mod=mod", "-trimpath", f"-ldflags=-s -w {flags}", f"-o={work / 'program'}", package)
+        program.parent.mkdir(parents=True, exist_ok=True)
+        half = program.with_name(program.name + ".half")
+        shutil.move(work / "program", half)
+        half.replace(program)
+
+
+def _edit(work: Path, module: str, path: str, old: str, new: str) -> None:
+    """Build with a copy of a module, in the version that is chosen, that differs in one place."""
+    downloaded = json.loads(go(work, "list", "-mod=mod", "-m", "-json", module))
+    copy = work / module.replace("/", "-")
+    shutil.copytree(downloaded["Dir"], copy, copy_function=shutil.copyfile)
+    for folder in [copy, *copy.rglob("*/")]:
+        folder.chmod(0o755)
+    text = (copy / path).read_text(encoding="utf-8")
+    if text.count(old) != 1:
+        sys.exit(f"{module} {downloaded['Version']} is not as expected: {path} has {old!r} {text.count(old)} times")
+    (copy / path).write_text(text.replace(old, new), encoding="utf-8")
+    with (work / "go.mod").open("a", encoding="utf-8") as file:
+        file.write(f"\nreplace {module} => ./{copy.name}\n")
+
+
+def go(work: Path, *arguments: str) -> str:
+    """Run go in a folder and return what it printed. Ends the program with go's own words where it fails."""
+    environment = {"CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOOS": "windows", "GOARCH": "amd64"}
+    done = subprocess.run(
+        ["go", *arguments], cwd=work, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"go {' '.join(arguments)} failed:\n{done.stderr or done.stdout}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
