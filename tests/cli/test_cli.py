@@ -61,7 +61,7 @@ def test_check_names_the_place_and_ends_with_1(fleet: Path) -> None:
     [
         (("check",), "name the description"),
         (("check", "nowhere.yml"), "nowhere.yml does not exist"),
-        (("check", "-i", DEMO, "also.yml"), "name the description"),
+        (("show", "-i", DEMO, "also.yml"), "name the description"),
         (("render", "-i", DEMO, "--check"), "name it with -o DIR"),
         (("verify", "-i", DEMO, "--manifests", "no", "--observed", "no", "--nodes", "-"), "no is not a folder"),
         (("sim",), "--state"),
