@@ -19,7 +19,7 @@ from lockstep.node.wire import command_line, envelope
 
 pytestmark = [pytest.mark.windows, pytest.mark.slow]
 
-CHANGES = 46
+CHANGES = 43
 """About how many changes an apply makes; before every single one is what test_node_interrupted.py shows."""
 
 

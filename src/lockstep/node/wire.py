@@ -5,8 +5,8 @@ command line ends at about 8,000 characters. Source for the form of the command:
 connections start exactly this without wrapping it again (plugins/connection/psrp.py runs the encoded script in its own
 runspace and gives it standard input as $input).
 
-The agent is sent anew with every request: its 43 KB cannot be told from PowerShell's start in the time they take (medians
-of 6: 1.31 s with them, 1.37 s without), while a copy kept on the node would have to be found, compared and guarded.
+The agent is sent anew with every request: the time that its 43 KB take cannot be told from that of PowerShell's start
+(medians of 6: 1.31 s with them, 1.37 s without), while a copy on the node would have to be found, compared and guarded.
 """
 
 from __future__ import annotations
