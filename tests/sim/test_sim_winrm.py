@@ -127,7 +127,9 @@ def test_other_commands_are_refused_in_words(nodes: SimulatedNodes) -> None:
         assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("stdin", [b"", b"nonsense", b"[]", b'{"script": ""}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "stdin", [b"", b"nonsense", b"[]", b'{"script": ""}', b"\xff\xfe", b'{"script": "", "request": {}}']
+)
 def test_input_that_the_bootstrap_cannot_read(nodes: SimulatedNodes, stdin: bytes) -> None:
     done = run(connect(nodes), command_line(), stdin)
     assert done.returncode == 1

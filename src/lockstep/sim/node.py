@@ -132,11 +132,9 @@ class EmulatedEngine:
             return Completed(1, b"", _REFUSAL)
         try:
             envelope = json.loads(stdin)
-            request = envelope["request"]
+            request, _ = envelope["request"], envelope["end"]
         except (ValueError, KeyError, TypeError):
-            return Completed(
-                1, b"", b"lockstep's bootstrap needs one JSON object with script and request on standard input\r\n"
-            )
+            return Completed(1, b"", _INCOMPLETE)
         response = json.dumps(self.execute_request(request))
         return Completed(0, _framed(response), b"")
 
@@ -155,6 +153,7 @@ _REFUSAL = (
     b"the modules containerd_config, kubelet_config and their _info siblings. "
     b"For any other PowerShell use --engine powershell.\r\n"
 )
+_INCOMPLETE = b"lockstep's bootstrap needs one JSON object with script, request and end on standard input\r\n"
 
 
 def _framed(response: str) -> bytes:
