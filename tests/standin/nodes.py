@@ -15,6 +15,7 @@ which takes a second instead of a quarter of a minute.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import subprocess
@@ -88,11 +89,7 @@ def start(folder: Path, spec: NodeSpec) -> standin.Node:
     standin.build_program(node.place(PROGRAM))
     node.prepare([ServiceBefore("kubelet", kubelet, depends_on=("containerd",), automatic=True)])
     run(node, "sc.exe", "start", "containerd")
-    deadline = time.monotonic() + _LIMIT
-    while node.states(["containerd"])["containerd"].state != "running":
-        if time.monotonic() > deadline:
-            sys.exit(f"{spec.name}: containerd does not start: see {node.place(_LOG)}")
-        time.sleep(0.2)
+    wait_for(node, "containerd")
     return node
 
 
@@ -118,6 +115,19 @@ def boot(folder: Path, number: int) -> standin.Node:
     return standin.Node(folder)
 
 
+def wait_for(node: standin.Node, service: str, *answer: str) -> None:
+    """Wait until a service runs, and until a program then ends well. Raises TimeoutError."""
+    deadline = time.monotonic() + _LIMIT
+    while time.monotonic() < deadline:
+        if node.states([service])[service].state == "running":
+            with contextlib.suppress(subprocess.CalledProcessError):
+                if answer:
+                    run(node, *answer)
+                return
+        time.sleep(0.2)
+    raise TimeoutError(f"{node.folder.name}: {service} does not run, or {' '.join(answer)} fails")
+
+
 def run(node: standin.Node, program: str, *arguments: str) -> bytes:
     """Run a program on a node and return its standard output. Raises CalledProcessError."""
     command = [os.environ[standin.VARIABLE], "run", str(node.folder), program, *arguments]
@@ -136,7 +146,9 @@ def _as_simulated(node: standin.Node, spec: NodeSpec) -> str:
         drive = Path(name) / spec.name / "C"
         for path in ("var/lib/kubelet/config.yaml", "Program Files/containerd/cni/conf/10-simulated.conf"):
             _write(node.folder / "drive_c" / path, (drive / path).read_bytes())
-        return str(simulated.services.get("kubelet").binary_path)
+        service = simulated.services.get("kubelet")
+        assert service is not None
+        return service.binary_path
 
 
 def _install(node: standin.Node, program: Path, beside: str) -> None:
