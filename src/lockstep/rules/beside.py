@@ -106,7 +106,9 @@ class _Reading:
             self.context,
         )
         findings += judged("together", together)
-        return Checked(tuple(findings), self.sources, tuple(self._notes(said)), classes=len(self.classes))
+        return Checked(
+            tuple(findings), self.sources, tuple(self._notes(said)), classes=0 if loaded else len(self.classes)
+        )
 
     def _unknown(self, given: Given) -> None:
         if given.found:
@@ -165,7 +167,9 @@ class _Reading:
         if taken and (self.configs or self.kubelets or self.lines):
             yield f"as the description says: {', '.join(taken)}"
         if self.passed_over:
-            yield f"{self.passed_over} files or objects of other kinds were passed over"
+            several = self.passed_over > 1
+            what = "files or objects of other kinds were" if several else "file or object of another kind was"
+            yield f"{self.passed_over} {what} passed over"
 
 
 def _completed(said: Context, loaded: Sequence[Loaded]) -> Context:

@@ -41,6 +41,12 @@ class Handler:
     path: Path
     table: Mapping[str, Any]
 
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The shim's options, empty where there are none."""
+        found = self.table.get("options")
+        return found if isinstance(found, Mapping) else {}
+
 
 @dataclass(frozen=True, eq=False)
 class ConfigToml(Subject):

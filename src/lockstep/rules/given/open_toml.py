@@ -48,6 +48,8 @@ def _not_toml(said: str, text: str, file: str) -> Finding:
     problem = found[1] if found else said
     end = len(text.rstrip())
     index = places.index(int(found[2]), int(found[3])) if found and found[2] else max(end - 1, 0)
+    if problem.startswith("Unescaped"):
+        index = max(text.rfind("\\", 0, index), 0)
     start = text.rfind("\n", 0, index) + 1
     line = text[start:].partition("\n")[0]
     match = _PATH_IN_QUOTES.search(line)

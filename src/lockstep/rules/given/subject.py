@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from lockstep.finding import DataPath, Finding, Place, Severity
+from lockstep.rules.given.context import Context
 
 
 class Subject(ABC):
-    """A file, or part of one, that rules look at."""
+    """A file, or part of one, that rules look at; `context` is what was said about it."""
+
+    context: Context
 
     @abstractmethod
     def value(self, path: DataPath) -> Place:

@@ -10,6 +10,7 @@ from lockstep.fleet.plan import Plan
 from lockstep.rules.given.config_toml import ConfigToml
 from lockstep.rules.given.context import Context
 from lockstep.rules.given.kubelet import KubeletFile, KubeletLine
+from lockstep.rules.given.nodes import Node, given_node, planned_nodes
 from lockstep.rules.given.runtime_class import RuntimeClassManifest
 
 
@@ -34,3 +35,11 @@ class Together:
     def windows_classes(self) -> Iterator[RuntimeClassManifest]:
         """The RuntimeClasses that are meant for Windows."""
         return (item for item in self.classes if item.for_windows)
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """A node of each pool of the description, and the one that the files make; none where there is neither."""
+        planned = tuple(planned_nodes(self.plan)) if self.plan else ()
+        if not (self.configs or self.kubelets or self.lines):
+            return planned
+        return (*planned, given_node(self.configs, self.kubelets, self.lines))

@@ -1,0 +1,90 @@
+"""What containerd makes of a config.toml as a file: sections of another version, keys that are gone, known names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from lockstep.catalog.data import load
+from lockstep.catalog.versions import Version
+
+Sections = Literal["short", "old", "new"]
+Effect = Literal["read", "ignored", "stops"]
+EFFECTS: Mapping[str, Effect] = {"read": "read", "ignored": "ignored", "stops": "stops"}
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A key that is gone: its path below the CRI plugin, the first release without it, and what does its work."""
+
+    path: tuple[str, ...]
+    since: Version
+    instead: str
+
+
+def effect(sections: Sections, config_version: int, containerd: str) -> Effect:
+    """Return what this containerd makes of CRI sections with such names in a file of this config version.
+
+    A file without version counts as version 1. Raises VersionError where `containerd` is no full version.
+    """
+    known = _facts()["sections"][sections]
+    ranges = known["none"] if config_version < min(number for number in known if number != "none") else None
+    steps = ranges or known[min(config_version, max(number for number in known if number != "none"))]
+    at = Version.parse(containerd).release
+    found = [step["effect"] for step in steps if Version.parse(step["from"]).release <= at]
+    return EFFECTS[found[-1]] if found else "ignored"
+
+
+@cache
+def streaming_keys() -> frozenset[str]:
+    """Return the keys that stay in the old CRI section in every config version."""
+    return frozenset(_facts()["streaming"])
+
+
+@cache
+def removed_keys() -> tuple[Removed, ...]:
+    """Return the keys that some release took away."""
+    entries = _facts()["removed"]
+    return tuple(Removed(tuple(item["path"]), Version.parse(item["from"]), item["instead"]) for item in entries)
+
+
+@cache
+def snapshotters() -> frozenset[str]:
+    """Return the snapshotters that containerd has on Windows."""
+    return frozenset(_facts()["snapshotters"])
+
+
+def needs_sandbox_platform(containerd: str) -> bool:
+    """Return whether this containerd's shim refuses pods of handlers that have options and no SandboxPlatform."""
+    span = _facts()["needs_sandbox_platform"]
+    at = Version.parse(containerd).release
+    return Version.parse(span["from"]).release <= at < Version.parse(span["until"]).release
+
+
+@cache
+def root_keys() -> frozenset[str]:
+    """Return the keys that any release reads at the root of the file."""
+    return frozenset(_facts()["root"])
+
+
+@cache
+def table_keys() -> Mapping[tuple[str, ...], frozenset[str]]:
+    """Return the keys that any release reads in the CRI plugins' tables, by the table's path below `plugins`."""
+    return {
+        (plugin, table) if table else (plugin,): frozenset(keys)
+        for plugin, tables in _facts()["tables"].items()
+        for table, keys in tables.items()
+    }
+
+
+@cache
+def plugins() -> frozenset[str]:
+    """Return the names of plugins that containerd itself has on some system."""
+    return frozenset(_facts()["plugins"])
+
+
+def _facts() -> Mapping[str, Any]:
+    facts: Mapping[str, Any] = load("containerd-files")
+    return facts

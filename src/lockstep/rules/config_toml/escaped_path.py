@@ -1,0 +1,25 @@
+"""A path in double quotes that an escape sequence has broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lockstep.finding import Finding, Severity
+from lockstep.rules.given.config_toml import ConfigToml
+
+RULE = "LW427"
+
+_BASIC = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_BROKEN = re.compile(r'(?:[A-Za-z]:|\\\\|(?<=")\\\\\\\\[^"]*)(?:[^"\\]|\\\\)*?(?<!\\)\\[btnfre]')
+
+
+def find(config: ConfigToml) -> Iterator[Finding]:
+    r"""Yield each path in which `\t`, `\b` and the like became one character. Source: toml.io v1.0.0, "String"."""
+    for entry in config.entries():
+        for match in _BASIC.finditer(config.text, entry.start, entry.end):
+            if _BROKEN.search(match[0]):
+                message = "in double quotes a backslash starts an escape sequence: this path holds a control character"
+                fix = f"write it in single quotes: '{match[0][1:-1]}'"
+                place = config.at(match.start(), len(match[0]))
+                yield Finding(RULE, Severity.ERROR, entry.path, message, None, fix, place)
