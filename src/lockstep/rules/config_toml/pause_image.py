@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lockstep.catalog import pause
+from lockstep.catalog.builds import Build
 from lockstep.finding import Finding
 from lockstep.rules.given.config_toml import ConfigToml
 
 RULE = "LW422"
+
+
+def boots(config: ConfigToml) -> Build | None:
+    """Return the build that utility VMs boot where the file says it: that of a pause image that is of one platform."""
+    stated, host = config.get(config.layout.pause_image), config.context.host
+    if not isinstance(stated, str) or host is None:
+        return None
+    return pause.picked(stated, host, config.candidates[-1].version)
 
 
 def find(config: ConfigToml) -> Iterator[Finding]:
@@ -21,7 +30,7 @@ def find(config: ConfigToml) -> Iterator[Finding]:
         return
     stated = config.get(config.layout.pause_image)
     image = stated if isinstance(stated, str) else config.release.default_pause if config.release else None
-    if image is None or not pause.lacks(image, host):
+    if image is None or not pause.lacks(image, host) or boots(config) is not None:
         return
     whose = "" if stated is not None else f", which containerd {config.release.version if config.release else ''} takes"
     message = f"the pause image {image}{whose} has no manifest for {host}: no pod starts as it should"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from lockstep.finding import Finding
 from lockstep.fleet.derivation.handlers import promised_guest
+from lockstep.rules.config_toml.pause_image import boots
 from lockstep.rules.given.config_toml import ConfigToml
 
 RULE = "LW417"
@@ -19,7 +20,7 @@ def find(config: ConfigToml) -> Iterator[Finding]:
     host = config.context.host
     for handler in config.runhcs_handlers:
         promised = promised_guest(handler.name)
-        if promised is None or promised == host:
+        if promised is None or promised == (boots(config) or host):
             continue
         hint = "a handler's name selects no build: the host, or the pause image of the node, decides"
         fix = f"name it {handler.name.rpartition('-')[0]} (lockstep explain guest)"
