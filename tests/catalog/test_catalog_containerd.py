@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from lockstep.catalog.containerd import UnknownSeries, known_series, layout, option_types, series
@@ -97,3 +99,17 @@ def test_a_series_that_is_not_described_is_refused() -> None:
         series("1.5.0")
     with pytest.raises(VersionError):
         series("2.3")
+
+
+def test_support_ends_when_containerd_says() -> None:
+    # containerd RELEASES.md, 2026-08-22; "September 2026" and "March, 2027" are taken as their last days.
+    ends = {name: series(f"{name}.0").ends for name in known_series()}
+    assert ends == {
+        "1.6": date(2025, 8, 23),
+        "1.7": date(2026, 9, 30),
+        "2.0": date(2027, 3, 31),
+        "2.1": date(2026, 7, 3),
+        "2.2": date(2026, 11, 6),
+        "2.3": date(2028, 4, 30),
+        "2.4": date(2027, 4, 26),
+    }

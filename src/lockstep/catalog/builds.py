@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from lockstep.catalog.data import load
 
@@ -32,26 +32,44 @@ class UnknownBuild(ValueError):  # noqa: N818 - the name says it
 class Facts:
     """What the catalogue knows of one build; dates are None where the build never had them.
 
-    `aliases` are the tags of Microsoft's base images, `names` other words that mean this build and no other.
+    `aliases` are the tags of Microsoft's base images, `names` other words that mean this build and no other. `guests`
+    are the only builds whose containers the host runs, None where its Windows leaves that to containerd. `pause` has,
+    by repository, the first tag with a manifest of the build and the last, None where there is no last; `pause_alone`
+    is a pause image of this build and no other. The rest is as data/windows-builds.yaml says.
     """
 
     number: int
     product: str
     version: str
     channel: Channel
-    released: date | None
-    mainstream_end: date | None
-    extended_end: date | None
-    aliases: tuple[str, ...]
-    names: tuple[str, ...]
-    base_images: tuple[str, ...]
-    on_client: str | None
     source: str
+    released: date | None = None
+    mainstream_end: date | None = None
+    extended_end: date | None = None
+    aliases: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    base_images: tuple[str, ...] = ()
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    arm64: tuple[str, ...] = ()
+    nanoserver_ended: date | None = None
+    same_patch: bool = False
+    february_2020: int | None = None
+    guests: tuple[int, ...] | None = None
+    hyperv: bool = True
+    kubernetes: str | None = None
+    pause: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    pause_alone: str | None = None
+    on_client: str | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
         """Every word that means this build."""
         return self.aliases + self.names
+
+    @property
+    def end(self) -> date | None:
+        """The day after which Microsoft fixes nothing in it any more."""
+        return self.extended_end or self.mainstream_end
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -69,6 +87,11 @@ class Build:
     def label(self) -> str:
         """The value of `node.kubernetes.io/windows-build`: `10.0.20348`."""
         return f"10.0.{self.number}"
+
+    @property
+    def full(self) -> str:
+        """The build with its revision where that is known: `10.0.20348.2582`."""
+        return self.label if self.revision is None else f"{self.label}.{self.revision}"
 
     @property
     def alias(self) -> str:
@@ -160,10 +183,14 @@ def _spelling() -> Mapping[str, str]:
     return {word.lower(): word for facts in known().values() for word in facts.words}
 
 
-def _facts(entry: Mapping[str, object]) -> Facts:
-    fields: dict[str, object] = {"released": None, "mainstream_end": None, "extended_end": None, "on_client": None}
-    fields |= entry
-    for name in ("aliases", "names", "base_images"):
-        listed = entry.get(name, ())
-        fields[name] = tuple(listed) if isinstance(listed, list) else ()
-    return Facts(**fields)  # type: ignore[arg-type]  # a test checks the file against these fields
+def _facts(entry: Mapping[str, Any]) -> Facts:
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
+    patches = fields.pop("patches", {})
+    fields["same_patch"], fields["february_2020"] = patches.get("same", False), patches.get("february_2020")
+    fields["tags"] = {repository: tuple(tags) for repository, tags in entry.get("tags", {}).items()}
+    fields["pause"] = {
+        repository: (str(tags["since"]), None if "last" not in tags else str(tags["last"]))
+        for repository, tags in entry.get("pause", {}).items()
+    }
+    fields.pop("read", None)  # `data.known_until` has it
+    return Facts(**fields)

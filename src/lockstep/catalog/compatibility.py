@@ -5,7 +5,7 @@ whatever the handler; Windows itself, which never runs a newer guest on an older
 Hyper-V isolation the utility VM boots from the pause image, so it is of the host's build, unless the pool pins another
 (`pool_guest`): then it is of that build and of no other.
 
-Sources are beside the facts, in data/windows-compatibility.yaml.
+Sources are beside the facts, in data/containerd.yaml (the matcher) and data/windows-builds.yaml (what Windows refuses).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 from lockstep.catalog.builds import Build, known
 from lockstep.catalog.data import load
@@ -68,7 +68,7 @@ def matches(host: Build, guest: Build, containerd: str) -> bool:
 
 def supports_hyperv(host: Build) -> bool:
     """Return whether the host's Windows can run containers in Hyper-V isolation at all."""
-    return bool(_matrix().get(host.number, {}).get("hyperv", True))
+    return host.facts is None or host.facts.hyperv
 
 
 def can_run(
@@ -117,13 +117,11 @@ def _refusal(asked: Combination, containerd: str) -> str | None:
 
 
 def _refused_by_matrix(asked: Combination) -> str | None:
-    row = _matrix().get(asked.host.number)
-    if row is None:
-        return None
-    if asked.isolation == "hyperv" and not row["hyperv"]:
+    if asked.isolation == "hyperv" and not supports_hyperv(asked.host):
         return f"{asked.host} cannot run containers in Hyper-V isolation"
-    if asked.guest.number not in row["guests"]:
-        return f"{asked.host} runs only guests of {' and '.join(str(Build(number)) for number in row['guests'])}"
+    only = asked.host.facts.guests if asked.host.facts else None
+    if only is not None and asked.guest.number not in only:
+        return f"{asked.host} runs only guests of {' and '.join(str(Build(number)) for number in only)}"
     return None
 
 
@@ -164,7 +162,7 @@ def _change(asked: Combination, other: Combination) -> str:
 
 
 def _accepted(host: int, rule: str) -> tuple[int, int]:
-    stable: list[int] = load("windows-compatibility")["stable"]
+    stable: list[int] = load("containerd")["matcher_stable"]
     if rule == "exact" or host < stable[0]:
         return host, host
     index = {"first": 0, "below": bisect_left(stable, host) - 1, "generation": bisect_right(stable, host) - 2}[rule]
@@ -173,12 +171,8 @@ def _accepted(host: int, rule: str) -> tuple[int, int]:
 
 @cache
 def _rule(containerd: str) -> str:
-    """Return the name of the rule that this containerd follows."""
+    """Return the name of the rule that this containerd follows: of the newest step that is no newer than it."""
     version = Version.parse(containerd)
-    steps = load("windows-compatibility")["matcher"]
-    return str([step["rule"] for step in steps if Version.parse(step["from"]) <= version][-1])
-
-
-@cache
-def _matrix() -> dict[int, dict[str, Any]]:
-    return {row["host"]: row for row in load("windows-compatibility")["hosts"]}
+    steps = [step for series in load("containerd")["series"].values() for step in series.get("matcher", ())]
+    followed = [step for step in steps if Version.parse(step["from"]) <= version]
+    return str(max(followed, key=lambda step: Version.parse(step["from"]))["rule"]) if followed else "exact"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -72,15 +73,17 @@ class KeyFacts:
 class Series:
     """What is true of one containerd release, most of it of its whole series.
 
-    `default_handlers` are the release's own on Windows by name. `planned` is what lockstep writes for an isolation
-    (`process`, `hyperv`): the release's own handler plus SandboxPlatform and SandboxIsolation, which are always stated.
-    `merges_handlers` says whether a handler in the file adds to the release's own of that name, or replaces them all.
+    `ends` is the last day of its support, None where none was announced. `default_handlers` are the release's own on
+    Windows by name. `planned` is what lockstep writes for an isolation (`process`, `hyperv`): the release's own handler
+    plus SandboxPlatform and SandboxIsolation, which are always stated. `merges_handlers` says whether a handler in the
+    file adds to the release's own of that name, or replaces them all.
     """
 
     name: str
     version: str
     config_version_for_new_file: int
     max_config_version: int
+    ends: date | None
     default_handler: str
     default_handlers: Mapping[str, HandlerFacts]
     default_pause: str
@@ -114,6 +117,12 @@ def known_series() -> tuple[str, ...]:
 
 
 @cache
+def linux_handlers() -> frozenset[str]:
+    """Return the names of handlers that nodes with Linux have."""
+    return frozenset(load("containerd")["linux_handlers"])
+
+
+@cache
 def layouts() -> Mapping[int, Layout]:
     """Return every layout by config version; the versions that the project reads and edits."""
     return MappingProxyType({number: _layout(number, paths) for number, paths in load("containerd")["layouts"].items()})
@@ -144,6 +153,7 @@ def series(version: str) -> Series:
         version=str(parsed),
         config_version_for_new_file=facts["config"]["new_file"],
         max_config_version=facts["config"]["max"],
+        ends=facts.get("ends"),
         default_handler=data["default_handler"],
         default_handlers=MappingProxyType(
             {data["handlers"][isolation]["name"]: handler for isolation, handler in own.items()}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from lockstep.catalog.builds import known
 from lockstep.catalog.data import load
+from lockstep.catalog.versions import Version
 
 _FORM = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.\d{1,4}(?:[-+][0-9A-Za-z.+-]+)?)?", re.ASCII)
 _NEWER = 2
@@ -54,7 +54,7 @@ class Minor:
     `known` is False for a minor newer than the catalogue: everything else is then what the newest known minor has.
     `pause` is kubeadm's default pause tag. `enforce_node_allocatable` goes with `cgroupsPerQOS: false` and is () or
     ("none",). `containerd` holds the oldest patch release that works of each containerd series, and is empty where no
-    table was published. `windows_server` holds the build numbers that a node's Windows Server may have.
+    table was published. `windows_server` holds the build numbers of Windows that its nodes are known to work on.
     """
 
     name: str
@@ -106,14 +106,25 @@ class Minor:
         return _gates(self.number)[1]
 
     @property
+    def older_than_server(self) -> int:
+        """Return how many minors this minor's kubelet may be older than its kube-apiserver; it is never newer."""
+        steps = load("kubernetes")["skew"]["older"]
+        return int([older for since, older in steps.items() if _number(since) <= self.number][-1])
+
+    def lists_handlers(self, containerd: Version) -> bool:
+        """Return whether a node with this minor and containerd lists its handlers in node.status.runtimeHandlers."""
+        since, first = handlers_listed_from()
+        return self.number >= _number(since) and containerd >= first
+
+    @property
     def fatal_on_windows(self) -> frozenset[str]:
         """Return the fields that keep kubelet from starting on Windows when they are set at all."""
-        return frozenset(load("kubernetes")["fatal_on_windows"]) & self.fields
+        return frozenset(load("kubernetes")["fatal_on_windows"]["fields"]) & self.fields
 
     @property
     def without_effect(self) -> frozenset[str]:
         """Return the fields that do nothing on Windows."""
-        return frozenset(load("kubernetes")["without_effect"]) & self.fields
+        return frozenset(load("kubernetes")["without_effect"]["fields"]) & self.fields
 
 
 def minor(version: str) -> Minor:
@@ -127,6 +138,12 @@ def minor(version: str) -> Minor:
     if match is None:
         raise UnknownMinor(f"'{version}' is not a Kubernetes version: expected one such as 1.36.1")
     return _minor((int(match[1]), int(match[2])))
+
+
+def handlers_listed_from() -> tuple[str, Version]:
+    """Return the first minor, and the first containerd, with which nodes list their handlers unasked."""
+    facts = load("kubernetes")["runtime_handlers"]
+    return facts["since"], Version.parse(facts["containerd"])
 
 
 def known_minors() -> tuple[str, ...]:
@@ -150,8 +167,14 @@ def _minor(number: tuple[int, int]) -> Minor:
         pause=entry["pause"],
         enforce_node_allocatable=tuple(entry["enforce"]),
         containerd=tuple(entry["containerd"]),
-        windows_server=tuple(entry["windows"]),
+        windows_server=_windows_server(entry["windows"], number),
     )
+
+
+def _windows_server(listed: Iterable[int], number: tuple[int, int]) -> tuple[int, ...]:
+    """Return the builds that Kubernetes lists for a minor, and those that are known to work on it."""
+    works = (build for build, facts in known().items() if facts.kubernetes and _number(facts.kubernetes) <= number)
+    return tuple(sorted({*listed, *works}))
 
 
 @cache
@@ -161,14 +184,14 @@ def _types(number: tuple[int, int]) -> Mapping[str, Mapping[str, Field]]:
             name: MappingProxyType(
                 {field: Field(field, entry["type"]) for field, entry in fields.items() if _there(entry, number)}
             )
-            for name, fields in _json("kubelet-configuration-fields")["types"].items()
+            for name, fields in load("kubernetes")["types"].items()
         }
     )
 
 
 @cache
 def _flags(number: tuple[int, int]) -> tuple[Mapping[str, Flag], Mapping[str, str]]:
-    entries = _json("kubelet-flags")["flags"]
+    entries = load("kubernetes")["flags"]
     fields = _types(number)["KubeletConfiguration"]
     there = {
         name: Flag(
@@ -189,7 +212,7 @@ def _flags(number: tuple[int, int]) -> tuple[Mapping[str, Flag], Mapping[str, st
 def _gates(number: tuple[int, int]) -> tuple[Mapping[str, bool], Mapping[str, bool]]:
     gates: dict[str, bool] = {}
     locked: dict[str, bool] = {}
-    for name, entry in _json("kubelet-feature-gates")["gates"].items():
+    for name, entry in load("kubernetes")["gates"].items():
         if not _there(entry, number):
             continue
         default = entry["default"]
@@ -209,20 +232,15 @@ def _there(entry: Mapping[str, Any], number: tuple[int, int]) -> bool:
 
 def since(type_name: str, field: str) -> str | None:
     """Return the minor that brought a field of a type, or None where the oldest known minor has it already."""
-    entry: Mapping[str, str] = _json("kubelet-configuration-fields")["types"][type_name][field]
+    entry: Mapping[str, str] = load("kubernetes")["types"][type_name][field]
     return entry.get("since")
 
 
 def all_fields(type_name: str) -> frozenset[str]:
     """Return the JSON names that a type of KubeletConfiguration has had in any known minor."""
-    return frozenset(_json("kubelet-configuration-fields")["types"][type_name])
+    return frozenset(load("kubernetes")["types"][type_name])
 
 
 def _number(text: str) -> tuple[int, int]:
     major, _, minor_number = text.partition(".")
     return int(major), int(minor_number)
-
-
-@cache
-def _json(name: str) -> Any:
-    return json.loads(Path(__file__).with_name("data").joinpath(f"{name}.json").read_bytes())

@@ -1,17 +1,17 @@
 """Pause images: which one a host needs, and which builds a given one can be.
 
 CRI picks the pause image's manifest as any other image's: by the host's build. What it picks is what a Hyper-V pod's
-utility VM boots. Sources are beside the facts, in data/pause-images.yaml.
+utility VM boots. Sources are beside the facts, in data/windows-builds.yaml.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from lockstep.catalog.builds import Build, UnknownBuild, resolve
+from lockstep.catalog.builds import Build, UnknownBuild, known, resolve
 from lockstep.catalog.compatibility import matches
 from lockstep.catalog.data import load
 
@@ -21,23 +21,31 @@ _VERSION_TAG = re.compile(r"v?[0-9]+(?:\.[0-9]+)*(?:-[0-9]+)?", re.ASCII)
 _SINGLE_PLATFORM_TAG = re.compile(r".*-windows-([^-]+)(?:-amd64)?")
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """From which tag to which a repository's image has a manifest of a build; `last` is None where it still has."""
+
+    build: Build
+    since: str
+    last: str | None
+
+
 def image_for(host: Build, containerd: str, tag: str) -> str | None:
     """Return the multi-platform pause image for a host, or None where no tag has a manifest that its containerd takes.
 
     `tag` is Kubernetes' own choice (`3.10.2`); the image has it where it can, else the nearest that serves the host.
     """
-    usable = [row for row in _rows(REPOSITORY) if matches(host, Build(row["build"]), containerd)]
+    usable = [row for row in _rows(REPOSITORY) if matches(host, row.build, containerd)]
     if not usable:
         return None
-    newest = max(usable, key=lambda row: int(row["build"]))
-    nearest = max(tag, str(newest["since"]), key=_order)
-    return f"{REPOSITORY}:{min(nearest, str(newest.get('last', nearest)), key=_order)}"
+    newest = max(usable, key=lambda row: row.build)
+    nearest = max(tag, newest.since, key=_order)
+    return f"{REPOSITORY}:{min(nearest, newest.last or nearest, key=_order)}"
 
 
 def single_platform_image(guest: Build) -> str | None:
     """Return the pause image that is of the guest's build whatever the host, or None where none is known."""
-    images = {row["build"]: str(row["image"]) for row in load("pause-images")["single_platform"]}
-    return images.get(guest.number)
+    return guest.facts.pause_alone if guest.facts else None
 
 
 def manifests(image: str) -> tuple[Build, ...] | None:
@@ -48,7 +56,7 @@ def manifests(image: str) -> tuple[Build, ...] | None:
             return (resolve(match[1]),)
         except UnknownBuild:
             return None
-    source = _repositories().get(repository)
+    source = load("windows-builds")["pause_repositories"].get(repository)
     if not source or not source["complete"] or not _VERSION_TAG.fullmatch(tag):
         return None
     return tuple(_having(repository, tag))
@@ -57,7 +65,7 @@ def manifests(image: str) -> tuple[Build, ...] | None:
 def lacks(image: str, build: Build) -> bool:
     """Return whether the image is known to have no manifest of the build."""
     repository, tag = _split(image)
-    rows = [row for row in _rows(repository) if row["build"] == build.number]
+    rows = [row for row in _rows(repository) if row.build == build]
     if rows and _VERSION_TAG.fullmatch(tag):
         return build not in _having(repository, tag)
     builds = manifests(image)
@@ -82,18 +90,21 @@ def by_digest(image: str) -> bool:
 
 def _having(repository: str, tag: str) -> Iterator[Build]:
     for row in _rows(repository):
-        since, last = str(row["since"]), str(row.get("last", tag))
-        if _order(since) <= _order(tag) <= _order(last):
-            yield Build(row["build"])
+        if _order(row.since) <= _order(tag) <= _order(row.last or tag):
+            yield row.build
 
 
-def _rows(repository: str) -> list[Mapping[str, Any]]:
-    return list(_repositories().get(repository, {"builds": ()})["builds"])
+def _rows(repository: str) -> list[_Row]:
+    return _all_rows().get(repository, [])
 
 
 @cache
-def _repositories() -> Mapping[str, Mapping[str, Any]]:
-    return {entry["repository"]: entry for entry in load("pause-images")["multi_platform"]}
+def _all_rows() -> Mapping[str, list[_Row]]:
+    rows: dict[str, list[_Row]] = {}
+    for number, facts in known().items():
+        for repository, (since, last) in facts.pause.items():
+            rows.setdefault(repository, []).append(_Row(Build(number), since, last))
+    return rows
 
 
 def _split(image: str) -> tuple[str, str]:
