@@ -14,7 +14,7 @@ from lockstep.k8s import quantities
 from lockstep.k8s.taints import taint_problem
 from lockstep.kubelet.fields import dotted, duration, shown
 from lockstep.kubelet.problem import Problem
-from lockstep.kubelet.settings import ERROR, Rule, Settings
+from lockstep.kubelet.settings import ERROR, WARNING, Rule, Settings
 from lockstep.words import nearest
 
 RANGE = "LW319"
@@ -45,6 +45,9 @@ def _between(name: str, least: int, most: int) -> Rule:
 
 def image_collection(settings: Settings) -> Iterator[Problem]:
     """Thresholds and ages of image garbage collection."""
+    low, high = (settings.fields.get(name) for name in ("imageGCLowThresholdPercent", "imageGCHighThresholdPercent"))
+    if not settings.whole and (low is None) != (high is None):
+        yield from _one_threshold(low, high)
     low, high = settings.get("imageGCLowThresholdPercent", 80), settings.get("imageGCHighThresholdPercent", 85)
     if low is not None and high is not None and low >= high:
         message = f"image garbage collection starts at {high}% and ends at {low}%, not below: kubelet does not start"
@@ -62,6 +65,18 @@ def image_collection(settings: Settings) -> Iterator[Problem]:
     if oldest and youngest is not None and oldest <= youngest:
         message = "imageMaximumGCAge is not more than imageMinimumGCAge: kubelet does not start"
         yield Problem(RANGE, ERROR, ("imageMaximumGCAge",), message, "raise it, or lower imageMinimumGCAge")
+
+
+def _one_threshold(low: int | None, high: int | None) -> Iterator[Problem]:
+    """Yield a warning where the node's own file decides whether kubelet starts, and its default would not do."""
+    if (80 if low is None else low) < (85 if high is None else high):
+        return
+    name, other, default = "imageGCLowThresholdPercent", "imageGCHighThresholdPercent", 85
+    if low is None:
+        name, other, default = other, name, 80
+    message = f"{name} is {high if low is None else low}, and {other} is {default} where nothing sets it"
+    hint = "kubelet starts only with the low one below the high one"
+    yield Problem(RANGE, WARNING, (name,), message, f"set {other} too", hint)
 
 
 def container_logs(settings: Settings) -> Iterator[Problem]:

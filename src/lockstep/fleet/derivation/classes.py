@@ -9,13 +9,13 @@ from lockstep.catalog import pause
 from lockstep.catalog.builds import Build
 from lockstep.catalog.compatibility import can_run, matches
 from lockstep.finding import DataPath, Finding, Severity
+from lockstep.fleet.derivation.patches import patch_finding
 from lockstep.fleet.derivation.pause_images import PAUSE_BOOTS_OTHER
 from lockstep.fleet.derivation.pools import Site, unlisted
 from lockstep.fleet.model import Fleet, Isolation, Pool, RuntimeClass
 from lockstep.k8s.taints import Taint
 
 NO_POOL = "LW201"
-UNKNOWN_POOL = "LW202"
 NO_COMMON_GUEST = "LW203"
 GUEST_NEWER = "LW210"
 CANNOT_RUN = "LW211"
@@ -131,15 +131,10 @@ def _pools_of(
 ) -> tuple[PoolSet | None, list[Finding]]:
     path: DataPath = ("runtime_classes", item.name)
     if item.pools is not None:
-        unknown = [
-            Finding(UNKNOWN_POOL, Severity.ERROR, (*path, "pools", index), f"there is no pool '{name}'")
-            for index, name in enumerate(item.pools)
-            if name not in pools
-        ]
-        if not item.pools:
-            fix = "name its pools, or leave pools out for every pool that gives the guest"
-            unknown = [Finding(NO_POOL, Severity.ERROR, (*path, "pools"), f"class {item.name} has no pool", fix=fix)]
-        return sets.of(item.pools), unknown
+        if all(name in pools for name in item.pools) and item.pools:
+            return sets.of(item.pools), []
+        fix = "name its pools, or leave pools out for every pool that gives the guest"
+        return None, [Finding(NO_POOL, Severity.ERROR, (*path, "pools"), f"class {item.name} has no pool", fix=fix)]
     if item.guest is None:
         message = f"class {item.name} has neither guest nor pools"
         fix = "say which guest it needs (guest: ltsc2022), or which pools it runs on"
@@ -175,7 +170,10 @@ def _guest_findings(item: RuntimeClass, pools: PoolSet, guest: Build) -> Iterato
     if item.guest and (finding := unlisted(item.guest, at_guest)):
         yield finding
     for site in pools.kinds:
-        if finding := _refused(item, site, guest, at_guest) or _boots_other(item, site, guest):
+        finding = _refused(item, site, guest, at_guest) or _boots_other(item, site, guest)
+        if finding is None and item.isolation == "process":
+            finding = patch_finding(guest, site.pool.host, site.pool.name, at_guest)
+        if finding:
             yield finding
     if item.isolation == "hyperv" and not item.overhead:
         message = f"class {item.name} has no overhead, so the scheduler counts nothing for its utility VMs"
@@ -217,4 +215,5 @@ def _boots_other(item: RuntimeClass, site: Site, guest: Build) -> Finding | None
 
 
 def _kind(site: Site) -> tuple[object, ...]:
-    return (site.pool.host, site.pool.pinned_guest, site.pool.containerd, site.boots)
+    host = site.pool.host
+    return (host, host.revision, site.pool.pinned_guest, site.pool.containerd, site.boots)

@@ -6,14 +6,16 @@ A pure function of data. Every finding comes at once; with an error among them t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lockstep.finding import Finding, Severity
-from lockstep.fleet.derivation.classes import Placement, place
+from lockstep.fleet.derivation.classes import Placement, PoolSet, place
 from lockstep.fleet.derivation.handlers import HANDLERS, handler_name, handlers_by_pool
 from lockstep.fleet.derivation.kubelet import kubelet_plan
 from lockstep.fleet.derivation.pools import Site, survey
+from lockstep.fleet.derivation.releases import unseen_handlers
 from lockstep.fleet.derivation.selectors import ALWAYS, Labels, select
+from lockstep.fleet.derivation.support import support_findings
 from lockstep.fleet.model import Fleet
 from lockstep.fleet.plan import ClassPlan, ContainerdPlan, Handler, KubeletPlan, Plan, PoolPlan
 from lockstep.k8s.quantities import canonical
@@ -29,12 +31,20 @@ class Derivation:
 
 
 def derive(fleet: Fleet) -> Derivation:
-    """Return the plan of a fleet whose names, labels and quantities are valid, as the loader returns it."""
-    sites, findings = survey(fleet)
-    placements, wrong = place(fleet, sites)
+    """Return the plan of a fleet whose names, labels and quantities are valid, as the loader returns it.
+
+    The plan has the description's order; the findings are the same in whatever order it is written.
+    """
+    by_name = replace(
+        fleet, pools=dict(sorted(fleet.pools.items())), runtime_classes=dict(sorted(fleet.runtime_classes.items()))
+    )
+    sites, findings = survey(by_name)
+    findings += support_findings(by_name)
+    placements, wrong = place(by_name, sites)
     findings += wrong
     handlers, wrong = handlers_by_pool(placements, sites)
     findings += wrong
+    findings += unseen_handlers(by_name, {name for name, some in handlers.items() if len(some) > 1})
     selection = select({name: site.pool for name, site in sites.items()}, placements)
     findings += selection.findings
     kubelets: dict[str, KubeletPlan] = {}
@@ -44,8 +54,8 @@ def derive(fleet: Fleet) -> Derivation:
     if any(finding.severity is Severity.ERROR for finding in findings):
         return Derivation(None, tuple(findings))
     plan = Plan(
-        pools={name: _pool_plan(site, handlers[name], kubelets[name]) for name, site in sites.items()},
-        classes=_class_plans(placements, selection.reached_by),
+        pools={name: _pool_plan(sites[name], handlers[name], kubelets[name]) for name in fleet.pools},
+        classes=_class_plans(fleet, placements, selection.reached_by),
     )
     return Derivation(plan, tuple(findings))
 
@@ -66,14 +76,19 @@ def _pool_plan(site: Site, handlers: tuple[Handler, ...], kubelet: KubeletPlan) 
     )
 
 
-def _class_plans(placements: list[Placement], reached_by: Mapping[str, Labels]) -> dict[str, ClassPlan]:
+def _class_plans(fleet: Fleet, placements: list[Placement], reached_by: Mapping[str, Labels]) -> dict[str, ClassPlan]:
+    order = {name: index for index, name in enumerate(fleet.pools)}
+    described: dict[PoolSet, tuple[str, ...]] = {}
+    placed = {placement.runtime_class.name: placement for placement in placements}
+    for pools in {placement.pools for placement in placements}:
+        described[pools] = tuple(sorted(pools.names, key=order.__getitem__))
     return {
-        placement.runtime_class.name: _class_plan(placement, reached_by[placement.runtime_class.name])
-        for placement in placements
+        name: _class_plan(placed[name], described[placed[name].pools], reached_by[name])
+        for name in fleet.runtime_classes
     }
 
 
-def _class_plan(placement: Placement, reached_by: Labels) -> ClassPlan:
+def _class_plan(placement: Placement, pools: tuple[str, ...], reached_by: Labels) -> ClassPlan:
     item = placement.runtime_class
     tolerations = dict.fromkeys([*map(Toleration.of, placement.pools.taints), *item.tolerations])
     return ClassPlan(
@@ -81,7 +96,7 @@ def _class_plan(placement: Placement, reached_by: Labels) -> ClassPlan:
         isolation=item.isolation,
         guest=placement.guest.label,
         handler=handler_name(item),
-        pools=placement.pools.names,
+        pools=pools,
         node_selector={**ALWAYS, **reached_by},
         reached_by=reached_by,
         tolerations=tuple(tolerations),

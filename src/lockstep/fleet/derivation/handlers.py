@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from lockstep.catalog.builds import Build, UnknownBuild, resolve
-from lockstep.catalog.containerd import Series
+from lockstep.catalog.containerd import Series, linux_handlers
 from lockstep.finding import Finding, Severity
 from lockstep.fleet.derivation.classes import Placement, PoolSet
 from lockstep.fleet.derivation.pools import Site
@@ -17,6 +17,7 @@ PROMISES_GUEST = "LW221"
 OPTIONS_CONFLICT = "LW222"
 ODD_MEMORY = "LW223"
 VM_WITHOUT_HYPERV = "LW225"
+LINUX_HANDLER = "LW226"
 
 HANDLERS: Mapping[Isolation, str] = {"process": "runhcs-wcow-process", "hyperv": "runhcs-wcow-hypervisor"}
 """containerd's own names, which KEP-1001 names too."""
@@ -145,6 +146,11 @@ def _class_findings(placement: Placement) -> Iterator[Finding]:
     elif item.vm and item.vm.memory_mb and item.vm.memory_mb % 2:
         message = f"{item.vm.memory_mb}Mi becomes {item.vm.memory_mb + 1}Mi: the shim makes a utility VM's memory even"
         yield Finding(ODD_MEMORY, Severity.WARNING, (*path, "vm", "memory"), message)
+    if item.handler in linux_handlers():
+        message = f"handler {item.handler} of class {item.name} is one that nodes with Linux have too"
+        hint = "policies that tell Windows pods by their class would let Linux pods pass"
+        fix = f"leave handler out, or give it a name of its own, such as {HANDLERS[item.isolation]}-own"
+        yield Finding(LINUX_HANDLER, Severity.WARNING, (*path, "handler"), message, hint, fix)
     promised = promised_guest(handler_name(item))
     if promised is None:
         return

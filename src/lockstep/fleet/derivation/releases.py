@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal
 
 from lockstep.catalog.builds import Build
-from lockstep.catalog.containerd import UnknownSeries, series
-from lockstep.catalog.kubernetes import Minor, UnknownMinor, minor
+from lockstep.catalog.containerd import Series, UnknownSeries, known_series, series
+from lockstep.catalog.data import known_until
+from lockstep.catalog.kubernetes import Minor, UnknownMinor, handlers_listed_from, minor
 from lockstep.catalog.versions import Version, VersionError
 from lockstep.finding import DataPath, Finding, Severity
 from lockstep.fleet.model import Fleet, Pool
@@ -17,14 +18,13 @@ UNSUPPORTED_PAIR = "LW261"
 TOO_FAR_APART = "LW262"
 UNSUPPORTED_HOST = "LW263"
 UNLISTED_MINOR = "LW265"
-
-_SKEW = 3
-"""How many minors a kubelet may be older than its kube-apiserver. Source: kubernetes/website, version skew policy."""
+CONTAINERD_ENDED = "LW267"
+HANDLERS_UNSEEN = "LW268"
 
 
 def release_findings(fleet: Fleet) -> Iterator[Finding]:
     """Yield what is wrong with the pools' containerd and Kubernetes releases, once for each release or pair."""
-    yield from _unknown_releases(fleet)
+    yield from _release_by_release(fleet)
     minors: dict[Minor, Pool] = {}
     seen: set[tuple[str, ...]] = set()
     for pool in fleet.pools.values():
@@ -42,13 +42,14 @@ def release_findings(fleet: Fleet) -> Iterator[Finding]:
     yield from _skew_findings(minors)
 
 
-def _unknown_releases(fleet: Fleet) -> Iterator[Finding]:
+def _release_by_release(fleet: Fleet) -> Iterator[Finding]:
     pools = list(fleet.pools.values())[::-1]
     for pool in {pool.containerd: pool for pool in pools}.values():
+        path = _release_path(fleet, pool, "containerd")
         try:
-            series(pool.containerd)
+            yield from _ended(series(pool.containerd), path)
         except (UnknownSeries, VersionError) as error:
-            yield _unknown_release(error, _release_path(fleet, pool, "containerd"))
+            yield _unknown_release(error, path)
     for pool in {pool.kubernetes: pool for pool in pools}.values():
         path = _release_path(fleet, pool, "kubernetes")
         try:
@@ -63,6 +64,18 @@ def _unknown_releases(fleet: Fleet) -> Iterator[Finding]:
 def _unknown_release(error: ValueError, path: DataPath) -> Finding:
     what, _, expected = str(error).partition(": ")
     return Finding(UNKNOWN_RELEASE, Severity.ERROR, path, what, expected or None)
+
+
+def _ended(found: Series, path: DataPath) -> Iterator[Finding]:
+    if not _supported(found):
+        message = f"support of containerd {found.name} ended on {found.ends}"
+        supported = [name for name in known_series() if _supported(series(f"{name}.0"))]
+        fix = f"upgrade to {' or '.join(supported)}" if supported else None
+        yield Finding(CONTAINERD_ENDED, Severity.WARNING, path, message, fix=fix)
+
+
+def _supported(found: Series) -> bool:
+    return found.ends is None or found.ends >= known_until()
 
 
 def _pair_findings(pool: Pool, found: Minor, containerd: Version, path: DataPath) -> Iterator[Finding]:
@@ -90,10 +103,32 @@ def _skew_findings(minors: Mapping[Minor, Pool]) -> Iterator[Finding]:
         return
     newest = max(minors, key=lambda found: found.number)
     for found, pool in minors.items():
-        if newest.number[1] - found.number[1] > _SKEW:
+        if newest.number[1] - found.number[1] > found.older_than_server:
             message = f"no kube-apiserver supports kubelets of {newest.name} and of {found.name}"
-            hint = f"pool {minors[newest].name} has {newest.name}; a kubelet may be {_SKEW} minors older at most"
+            most = f"a kubelet of {found.name} may be {found.older_than_server} minors older at most"
+            hint = f"pool {minors[newest].name} has {newest.name}; {most}"
             yield Finding(TOO_FAR_APART, Severity.WARNING, ("pools", pool.name, "kubernetes"), message, hint)
+
+
+def unseen_handlers(fleet: Fleet, names: Collection[str]) -> Iterator[Finding]:
+    """Yield a warning for each pair of releases whose nodes do not say which handlers they have.
+
+    `names` are the pools that can be planned for and have more than containerd's default handler.
+    """
+    seen: set[tuple[str, str]] = set()
+    for name in sorted(names):
+        pool = fleet.pools[name]
+        found, containerd = minor(pool.kubernetes), Version.parse(pool.containerd)
+        pair = (found.name, containerd.minor_text)
+        if found.lists_handlers(containerd) or pair in seen:
+            continue
+        seen.add(pair)
+        since, first = handlers_listed_from()
+        message = f"nodes with Kubernetes {found.name} and containerd {pair[1]} do not list their handlers"
+        hint = f"a Node's status has them from Kubernetes {since} with containerd {first}"
+        key: Literal["kubernetes", "containerd"] = "containerd" if containerd < first else "kubernetes"
+        fix = "upgrade, or ask each node: containerd config dump"
+        yield Finding(HANDLERS_UNSEEN, Severity.WARNING, _release_path(fleet, pool, key), message, hint, fix)
 
 
 def _release_path(fleet: Fleet, pool: Pool, key: Literal["kubernetes", "containerd"]) -> DataPath:

@@ -82,11 +82,12 @@ def _settled(pool: Mapping[str, Any], described: Mapping[str, Any], fleet: Mappi
 def _unknown_pools(classes: Iterable[RuntimeClass], known: set[Any], locator: Locator) -> Iterator[Finding]:
     left = _COMPARISONS
     expected = ""
+    names = sorted(map(str, known))
     for described in classes:
         for index, name in enumerate(described.pools or ()):
             if name in known:
                 continue
-            near = nearest(name, map(str, known)) if left > 0 else None
+            near = nearest(name, names) if left > 0 else None
             left -= len(known)
             expected = expected or f"expected one of {_listed(known)}"
             path: DataPath = ("runtime_classes", described.name, "pools", index)
@@ -108,7 +109,7 @@ def _listed(names: Iterable[Any], most: int = 5) -> str:
 def _shared_groups(pools: Iterable[Pool], locator: Locator) -> Iterator[Finding]:
     """Refuse two pools that are one inventory group: its nodes cannot be configured both ways."""
     first: dict[str, str] = {}
-    for pool in pools:
+    for pool in sorted(pools, key=lambda pool: pool.name):
         other = first.setdefault(pool.group, pool.name)
         if other != pool.name:
             path: DataPath = ("pools", pool.name, "group")

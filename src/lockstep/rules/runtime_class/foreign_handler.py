@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
+from lockstep.catalog.containerd import linux_handlers
 from lockstep.finding import Finding
 from lockstep.rules.given.runtime_class import RuntimeClassManifest
 
 RULE = "LW516"
 
 _STANDARD = ("runhcs-wcow-process", "runhcs-wcow-hypervisor")
-_OF_LINUX = ("runc", "runsc", "gvisor", "kata", "crun", "nvidia", "youki")
 _SLIP = 0.92
 """How alike two names are that differ by a letter or two."""
 
@@ -23,7 +23,7 @@ def find(item: RuntimeClassManifest) -> Iterator[Finding]:
     """
     if not item.for_windows or not item.handler:
         return
-    if item.handler in _OF_LINUX:
+    if item.handler in linux_handlers():
         message = f"the class selects Windows nodes, and '{item.handler}' is a handler of Linux nodes"
         yield item.error(RULE, ("handler",), message, fix=f"write handler: {_STANDARD[0]}")
     elif not item.handler.startswith(_STANDARD):
