@@ -63,6 +63,19 @@ def needs_sandbox_platform(containerd: str) -> bool:
     return Version.parse(span["from"]).release <= at < Version.parse(span["until"]).release
 
 
+def drop_ins(containerd: str) -> str:
+    """Return what becomes of drop-ins of another config version: `read`, `mixed` or `newer-stops`."""
+    at = Version.parse(containerd).release
+    return str([step["effect"] for step in _facts()["drop_ins"] if Version.parse(step["from"]).release <= at][-1])
+
+
+@cache
+def renamed_keys() -> Mapping[str, str]:
+    """Return where keys of config version 2 went that have another name from version 3 on."""
+    renamed: Mapping[str, str] = _facts()["renamed"]
+    return renamed
+
+
 @cache
 def root_keys() -> frozenset[str]:
     """Return the keys that any release reads at the root of the file."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockstep.cli.command import InputError, Subparsers
+from lockstep.finding import Severity
 
 if TYPE_CHECKING:
     from lockstep.catalog.builds import Build
@@ -29,7 +31,11 @@ files that people already have, alone or together.
 What a file is, is told by its content: a description (or an inventory), a
 containerd config.toml, a KubeletConfiguration, RuntimeClasses among other
 objects; a folder is searched for them. Releases that are not named are taken
-from the description where it has one for all pools."""
+from the description where it has one for all pools.
+
+A comment silences a finding in its line, or in the next one, with a reason:
+  # lockstep: ignore LW417 because the vendor's containerd selects by handler
+  # lockstep: severity LW417=warning because ...   (in the whole file)"""
 
 EPILOG = """\
 exit status: 0 no errors (warnings do not count); 1 errors; 2 what was named
@@ -56,6 +62,14 @@ def add_parser(commands: Subparsers) -> None:
     parser.add_argument("--kubernetes", type=_kubernetes, metavar="VERSION", help="kubelet's release: 1.36.1")
     parser.add_argument("--host", type=_host, metavar="BUILD", help="the node's Windows: ltsc2025, 26100, 10.0.26100")
     parser.add_argument("--command-line", metavar="TEXT", help="kubelet's service, as sc.exe qc kubelet prints it")
+    parser.add_argument(
+        "--severity",
+        action="append",
+        default=[],
+        type=_severity,
+        metavar="RULE=WORD",
+        help="weigh a rule as error, warning or ignore: LW417=warning; may be given several times",
+    )
     parser.add_argument(
         "--format",
         choices=("text", *_FORMATS),
@@ -85,6 +99,7 @@ def run(options: argparse.Namespace) -> int:
         options.vault_password_file,
         options.command_line,
         Context(options.containerd, options.kubernetes, options.host),
+        dict(options.severity),
     )
     try:
         found = check_all(inputs)
@@ -100,6 +115,14 @@ def _rendered(found: Checked, form: str) -> str:
 
         return show(found, stream=sys.stdout)
     return str(importlib.import_module(f"lockstep.report.formats.{_FORMATS[form]}").render(found))
+
+
+def _severity(text: str) -> tuple[str, Severity | None]:
+    match = re.fullmatch(r"(LW\d{3})=(error|warning|ignore)", text, re.IGNORECASE)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"'{text}': expected a rule and error, warning or ignore: LW417=warning")
+    word = match[2].lower()
+    return match[1].upper(), None if word == "ignore" else Severity(word)
 
 
 def _containerd(text: str) -> str:

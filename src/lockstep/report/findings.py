@@ -73,7 +73,8 @@ def summary(found: Checked) -> str:
     counted = [_counted(found.pools, "pool")] if found.pools else []
     if found.pools or found.classes:
         parts.append(f"({', '.join([*counted, _counted(found.classes, 'class', 'classes')])})")
-    return " ".join(parts) + "\n"
+    silenced = f"; {found.suppressed} suppressed" if found.suppressed else ""
+    return " ".join(parts) + silenced + "\n"
 
 
 def _render(finding: Finding, texts: Mapping[str, list[str]], *, colour: bool, page: bool = False) -> str:

@@ -20,6 +20,7 @@ from lockstep.rules.given.manifests import read_stream
 from lockstep.rules.given.open_toml import open_toml
 from lockstep.rules.given.read import Given
 from lockstep.rules.given.runtime_class import RuntimeClassManifest
+from lockstep.rules.given.text_places import within
 from lockstep.rules.given.together import Together
 from lockstep.rules.registry import judged
 
@@ -106,8 +107,14 @@ class _Reading:
             self.context,
         )
         findings += judged("together", together)
+        unsure = [config.file for config in self.configs if config.release is None or config.context.host is None]
+        unsure += [file.file for file in self.kubelets if file.facts is None]
         return Checked(
-            tuple(findings), self.sources, tuple(self._notes(said)), classes=0 if loaded else len(self.classes)
+            findings=tuple(findings),
+            sources=self.sources,
+            notes=tuple(self._notes(said)),
+            unsure=frozenset(unsure),
+            classes=0 if loaded else len(self.classes),
         )
 
     def _unknown(self, given: Given) -> None:
@@ -126,7 +133,7 @@ class _Reading:
         try:
             file.view  # noqa: B018 - it is read here, so that rules need not
         except KubeletConfigError as error:
-            place = Place(given.file, error.line or 1, error.column or 1)
+            place = within(self.sources[given.file], given.file, error.line or 1, error.column or 1)
             self.findings.append(Finding(UNREADABLE_KUBELET, Severity.ERROR, (), error.message, None, error.fix, place))
         else:
             self.kubelets.append(file)

@@ -13,12 +13,15 @@ from lockstep.fleet.load import Loaded
 class Checked:
     """Findings in order, the text of each file that was read, and what could not be checked for want of a fact.
 
-    `pools` and `classes` say how many of each are described or have a manifest.
+    `suppressed` findings were silenced by comments or options; `unsure` are files that were not checked in full.
+    `pools` and `classes` say how many of each are described, or have a manifest.
     """
 
     findings: tuple[Finding, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    suppressed: int = 0
+    unsure: frozenset[str] = frozenset()
     pools: int = 0
     classes: int = 0
 
@@ -35,4 +38,4 @@ class Checked:
 
 def checked(loaded: Loaded) -> Checked:
     """Return the same of a description alone."""
-    return Checked(loaded.findings, loaded.sources, (), loaded.pools, loaded.classes)
+    return Checked(loaded.findings, loaded.sources, pools=loaded.pools, classes=loaded.classes)

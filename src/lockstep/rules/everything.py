@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lockstep.finding import Severity
 from lockstep.fleet.load import Loaded, order
 from lockstep.rules import check
 from lockstep.rules.checked import Checked, checked
 from lockstep.rules.given.context import Context
 from lockstep.rules.given.kinds import Kind, kind_of
 from lockstep.rules.given.read import Given, read
+from lockstep.rules.suppressions import Weights, applied
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a check is given: paths, standard input where one of them is `-`, an inventory, and what was said."""
+    """What a check is given: paths, standard input where one of them is `-`, an inventory, and what was said.
+
+    `weights` has what rules weigh other than of themselves.
+    """
 
     paths: tuple[Path, ...] = ()
     standard_input: bytes | None = None
@@ -24,6 +29,7 @@ class Inputs:
     vault_password_file: Path | None = None
     command_line: str | None = None
     context: Context = field(default_factory=Context)
+    weights: Weights = field(default_factory=dict)
 
 
 def check_all(inputs: Inputs) -> Checked:
@@ -35,12 +41,14 @@ def check_all(inputs: Inputs) -> Checked:
         for path in (*([inputs.inventory] if inputs.inventory else []), *files.inventories)
     ]
     loaded += [_description(given, inputs.vault_password_file) for given in described]
-    if not others and inputs.command_line is None and len(loaded) == 1 and not files.findings:
-        return checked(loaded[0])
-    from lockstep.rules.beside import judge  # noqa: PLC0415 - a description alone needs none of the rules over files
+    parts = [*map(checked, loaded), Checked(files.findings)]
+    if others or inputs.command_line is not None:
+        from lockstep.rules.beside import judge  # noqa: PLC0415 - a description alone needs none of the rules over files
 
-    beside = judge(others, inputs.command_line, inputs.context, loaded)
-    return _joined([*map(checked, loaded), Checked(files.findings), beside])
+        parts.append(judge(others, inputs.command_line, inputs.context, loaded))
+    firm = [finding for one in loaded for finding in one.findings if finding.severity is Severity.ERROR]
+    found = applied(_joined(parts), firm, inputs.weights)
+    return replace(found, findings=tuple(sorted(found.findings, key=order)))
 
 
 def _sorted(files: Iterable[Given]) -> tuple[list[Given], list[tuple[Given, Kind]]]:
@@ -65,8 +73,9 @@ def _description(given: Given, vault_password_file: Path | None) -> Loaded:
 def _joined(parts: Sequence[Checked]) -> Checked:
     findings = {finding: None for part in parts for finding in part.findings}
     return Checked(
-        findings=tuple(sorted(findings, key=order)),
+        findings=tuple(findings),
         sources={file: text for part in parts for file, text in part.sources.items()},
+        unsure=frozenset().union(*(part.unsure for part in parts)),
         notes=tuple(note for part in parts for note in part.notes),
         pools=sum(part.pools for part in parts),
         classes=sum(part.classes for part in parts),

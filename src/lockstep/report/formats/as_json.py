@@ -16,6 +16,7 @@ def render(checked: Checked) -> str:
         "notes": list(checked.notes),
         "errors": checked.errors,
         "warnings": checked.warnings,
+        "suppressed": checked.suppressed,
         "files": sorted(checked.sources),
     }
     return json.dumps(document, indent=2) + "\n"

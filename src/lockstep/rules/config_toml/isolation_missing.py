@@ -16,7 +16,7 @@ _HYPERV = re.compile(r"hyper-?v(?:isor)?\b", re.IGNORECASE)
 
 
 def find(config: ConfigToml) -> Iterator[Finding]:
-    """Yield each handler whose name says Hyper-V and whose options do not.
+    """Yield each handler whose name says Hyper-V and whose options do not; a warning where they say process.
 
     Source: microsoft/hcsshim runhcs.proto: without SandboxIsolation the isolation is 0, process.
     """
@@ -26,7 +26,12 @@ def find(config: ConfigToml) -> Iterator[Finding]:
         path = (*handler.path, "options", OPTION)
         if named and isolations == {0}:
             message = f"handler {handler.name} runs its containers as processes: {OPTION} is not 1"
-            yield config.error(RULE, path, message, fix=f"write {OPTION} = 1 under its options")
+            tell = (
+                config.warning
+                if any(config.spelt(key, config.options) == OPTION for key in handler.options)
+                else config.error
+            )
+            yield tell(RULE, path, message, fix=f"write {OPTION} = 1 under its options")
         elif not named and isolations == {1} and "process" in handler.name:
             message = f"handler {handler.name} runs its containers in utility VMs: {OPTION} is 1"
             yield config.warning(RULE, path, message, fix="name it runhcs-wcow-hypervisor, or write 0")

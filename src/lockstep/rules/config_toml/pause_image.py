@@ -11,13 +11,14 @@ from lockstep.rules.given.config_toml import ConfigToml
 
 RULE = "LW422"
 
+_ONE_PLATFORM = "-windows-"
+
 
 def boots(config: ConfigToml) -> Build | None:
-    """Return the build that utility VMs boot where the file says it: that of a pause image that is of one platform."""
-    stated, host = config.get(config.layout.pause_image), config.context.host
-    if not isinstance(stated, str) or host is None:
-        return None
-    return pause.picked(stated, host, config.candidates[-1].version)
+    """Return the build that utility VMs boot where the pause image, being of one platform, says it; else None."""
+    stated = config.get(config.layout.pause_image)
+    builds = pause.manifests(stated) if isinstance(stated, str) and _ONE_PLATFORM in stated else None
+    return builds[0] if builds else None
 
 
 def find(config: ConfigToml) -> Iterator[Finding]:

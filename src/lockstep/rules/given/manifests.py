@@ -19,6 +19,7 @@ from lockstep.fleet.text.source import NOT_YAML
 from lockstep.kubelet.yaml_loader import GoLoader
 from lockstep.rules.given.context import Context
 from lockstep.rules.given.runtime_class import RuntimeClassManifest
+from lockstep.rules.given.text_places import within
 
 KIND = "RuntimeClass"
 
@@ -86,7 +87,7 @@ def _unreadable(text: str, file: str, error: Exception) -> Finding:
         problem = "it holds a control character"
     elif isinstance(error, UnicodeEncodeError):
         problem = "it holds half a character"
-    place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file, 1, 1)
+    place = within(text, file, mark.line + 1, mark.column + 1) if mark else Place(file, 1, 1)
     template = "{{" in text
     hint = "it looks like a template, of Helm perhaps" if template else None
     fix = "check what is rendered: helm template ... | lockstep check -" if template else None

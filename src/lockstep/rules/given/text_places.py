@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from lockstep.finding import Place
+from lockstep.finding import Place, lines
 
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
@@ -26,3 +26,12 @@ class TextPlaces:
     def index(self, line: int, column: int) -> int:
         """Return the index of a line and column, the text's end where there is no such place."""
         return self._starts[line - 1] + column - 1 if 0 < line <= len(self._starts) else self._length
+
+
+def within(text: str, file: str, line: int, column: int) -> Place:
+    """Return a parser's place, which may be behind a text: then the text's last character."""
+    every = lines(text)
+    if line <= len(every):
+        return Place(file, line, column)
+    last = max((number for number, content in enumerate(every, 1) if content.strip()), default=1)
+    return Place(file, last, max(len(every[last - 1].rstrip()), 1))

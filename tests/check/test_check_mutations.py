@@ -1,0 +1,121 @@
+"""Inputs that nobody would write: findings or a clear refusal, never a failure of the program, never a wait."""
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lockstep.catalog.builds import resolve
+from lockstep.finding import lines
+from lockstep.report.formats import as_json, sarif
+from lockstep.rules.beside import judge
+from lockstep.rules.given.context import Context
+from lockstep.rules.given.kinds import Kind, kind_of
+from lockstep.rules.given.read import Given
+from lockstep.rules.suppressions import applied
+
+TESTS = Path(__file__).resolve().parents[1]
+FILES = {
+    Kind.CONFIG_TOML: [*(TESTS / "check" / "cases").glob("*.toml"), *(TESTS / "check" / "defaults").glob("2.3*.toml")],
+    Kind.KUBELET: [*(TESTS / "kubelet" / "files").glob("*.yaml")],
+    Kind.OBJECTS: [*(TESTS / "check" / "cases").glob("LW5*.yaml")],
+}
+TEXTS = {kind: [path.read_text(encoding="utf-8") for path in sorted(paths)] for kind, paths in FILES.items()}
+LINE = r'"C:\k\kubelet.exe" --windows-service --config=C:\var\config.yaml --node-labels=a=b,c=d --v=2'
+WORDS = (
+    "null",
+    "true",
+    "[]",
+    "{}",
+    "''",
+    "1",
+    "-1",
+    "1e999",
+    "nan",
+    "\t",
+    "\x00",
+    "\ufeff",
+    "\u2028",
+    "{{ x }}",
+    "&a ",
+    "*a",
+    "- ",
+    "---\n",
+    "...",
+    "# lockstep: ignore LW401 because x\n",
+    "version = 9\n",
+    "'''",
+    '"""',
+    "\\",
+    "[[a]]\n",
+    "=",
+    ":",
+    "handler: 5\n",
+    "kind: List\n",
+    "items:\n",
+    "<<: *a\n",
+    "0x10",
+    "2026-11-30",
+    "\U0001f600",
+)
+CONTEXTS = [
+    Context(),
+    Context("1.7.36", "1.29.0", resolve("ltsc2025")),
+    Context("2.3.7", "1.36.1", resolve("ltsc2022")),
+]
+LONGEST = 1.0
+
+
+def mutated(text: str, seed: int) -> str:
+    """Return a text with a few lines or characters taken out, doubled, moved or replaced by a telling word."""
+    choose = random.Random(seed)  # noqa: S311 - no secret: which letters change
+    for _ in range(choose.randint(1, 4)):
+        start = choose.randrange(len(text) + 1)
+        end = min(len(text), start + choose.choice((0, 1, 1, 5, 40)))
+        part = choose.choice(("", choose.choice(WORDS), text[start:end] * 2, text[start:end][::-1]))
+        text = text[:start] + part + text[end:]
+        if choose.random() < 0.3:
+            rows = text.splitlines(keepends=True)
+            choose.shuffle(rows) if choose.random() < 0.1 else rows.sort(key=lambda _: choose.random() < 0.05)
+            text = "".join(rows)
+    return text
+
+
+def check_survives(kind: Kind, index: int, seed: int, context: Context) -> None:
+    text = mutated(TEXTS[kind][index % len(TEXTS[kind])], seed)
+    content = text.encode("utf-8", "surrogatepass")
+    if seed % 7 == 0:
+        content = content[: len(content) // 2] + b"\xff\xfe" + content[len(content) // 2 :]
+    start = time.process_time()
+    kind_of(text, "given")
+    found = applied(judge([(Given("given", content, None), kind)], mutated(LINE, seed), context, []), [], {})
+    assert time.process_time() - start < LONGEST
+    for finding in found.findings:
+        assert finding.message
+        assert finding.place is not None
+        source = lines(found.sources[finding.place.file])
+        assert 1 <= finding.place.line <= len(source)
+        assert finding.place.column >= 1
+    as_json.render(found)
+    sarif.render(found)
+
+
+every_input = given(
+    st.sampled_from(sorted(TEXTS, key=str)), st.integers(0, 999), st.integers(0, 2**32), st.sampled_from(CONTEXTS)
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@every_input
+def test_a_few_mutated_inputs(kind: Kind, index: int, seed: int, context: Context) -> None:
+    check_survives(kind, index, seed, context)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sorted(TEXTS, key=str), ids=str)
+def test_many_mutated_inputs(kind: Kind) -> None:
+    for seed in range(3000):
+        check_survives(kind, seed, seed, CONTEXTS[seed % len(CONTEXTS)])
