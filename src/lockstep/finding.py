@@ -33,7 +33,7 @@ class Finding:
 
     `message` is one sentence without a full stop. `hint` says what was expected or which word was probably meant,
     and is shown beside the caret; `fix` says what to change. `place` is None where the value has no text of its own
-    (a default, say).
+    (a default, say). `replacement` is the text to put in its stead where that is certain to be what was meant.
     """
 
     rule: str
@@ -43,6 +43,7 @@ class Finding:
     hint: str | None = None
     fix: str | None = None
     place: Place | None = None
+    replacement: str | None = None
 
 
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")

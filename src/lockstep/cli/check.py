@@ -77,6 +77,11 @@ def add_parser(commands: Subparsers) -> None:
         help="text for people (the default); json; sarif for code hosts and editors; junit for build servers; "
         "github for annotations",
     )
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="put right what is certain (values without doubt about what was meant), and check again",
+    )
     parser.set_defaults(run=run)
 
 
@@ -103,10 +108,25 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         found = check_all(inputs)
+        if options.fix and _fix(found):
+            found = check_all(inputs)
     except GivenError as error:
         raise InputError(str(error)) from None
     print(_rendered(found, options.format), end="")
     return 1 if found.errors else 0
+
+
+def _fix(found: Checked) -> bool:
+    """Write the files that have certain fixes; say to standard error which, and return whether there were any."""
+    from lockstep.rules.fixes import fixed  # noqa: PLC0415
+    from lockstep.rules.given.write import write  # noqa: PLC0415
+
+    on_disk = {file: text for file, text in found.sources.items() if Path(file).is_file()}
+    changed = fixed(found.findings, on_disk)
+    for file, (text, count) in changed.items():
+        write(file, on_disk[file], text)
+        print(f"{file}: {count} fixed", file=sys.stderr)
+    return bool(changed)
 
 
 def _rendered(found: Checked, form: str) -> str:

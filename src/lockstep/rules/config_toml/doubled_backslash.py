@@ -18,6 +18,6 @@ def find(config: ConfigToml) -> Iterator[Finding]:
     for entry in config.entries():
         for match in _DOUBLED.finditer(config.text, entry.start, entry.end):
             message = "in single quotes nothing is escaped: this path has two backslashes each time"
-            fix = f"write {match[0].replace(chr(92) * 2, chr(92))}"
+            single = match[0].replace("\\\\", "\\")
             place = config.at(match.start(), len(match[0]))
-            yield Finding(RULE, Severity.WARNING, entry.path, message, None, fix, place)
+            yield Finding(RULE, Severity.WARNING, entry.path, message, None, f"write {single}", place, single)

@@ -20,6 +20,17 @@ def find(config: ConfigToml) -> Iterator[Finding]:
         for match in _BASIC.finditer(config.text, entry.start, entry.end):
             if _BROKEN.search(match[0]):
                 message = "in double quotes a backslash starts an escape sequence: this path holds a control character"
-                fix = f"write it in single quotes: '{match[0][1:-1]}'"
+                literal = f"'{match[0][1:-1]}'"
+                # With other escapes beside the broken one, what was meant is not certain.
+                certain = literal if "\\\\" not in literal and literal.count("'") == 2 else None  # noqa: PLR2004 - its own two
                 place = config.at(match.start(), len(match[0]))
-                yield Finding(RULE, Severity.ERROR, entry.path, message, None, fix, place)
+                yield Finding(
+                    RULE,
+                    Severity.ERROR,
+                    entry.path,
+                    message,
+                    None,
+                    f"write it in single quotes: {literal}",
+                    place,
+                    certain,
+                )

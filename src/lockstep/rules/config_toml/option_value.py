@@ -23,10 +23,13 @@ def find(config: ConfigToml) -> Iterator[Finding]:
             expected = value_problem(value, config.options[known]) if known else None
             if expected:
                 message = f"the option {known} is not {expected}: no pod of handler {handler.name} starts"
-                yield config.error(RULE, (*handler.path, "options", key), message, fix=_fix(known or key, value))
+                path, number = (*handler.path, "options", key), _number(value)
+                fits = number is not None and known and value_problem(int(number), config.options[known]) is None
+                fix = f"write the number without quotes: {known} = {number}" if fits else None
+                yield config.error(RULE, path, message, fix=fix, replacement=number if fits else None)
 
 
-def _fix(option: str, value: object) -> str | None:
-    if isinstance(value, str) and value.strip().lstrip("-").isdigit():
-        return f"write the number without quotes: {option} = {value.strip()}"
-    return None
+def _number(value: object) -> str | None:
+    """Return the whole number that a text holds, or None."""
+    found = value.strip() if isinstance(value, str) else ""
+    return str(int(found)) if found.isascii() and found.isdigit() else None

@@ -30,10 +30,11 @@ class Subject(ABC):
         hint: str | None = None,
         fix: str | None = None,
         at_key: bool = False,
+        replacement: str | None = None,
     ) -> Finding:
-        """Return an error at a value, or at its key."""
+        """Return an error at a value, or at its key; `replacement` is what is certain to be meant there."""
         place = self.key(path) if at_key else self.value(path)
-        return Finding(rule, Severity.ERROR, path, message, hint, fix, place)
+        return Finding(rule, Severity.ERROR, path, message, hint, fix, place, replacement)
 
     def warning(
         self,
@@ -44,7 +45,8 @@ class Subject(ABC):
         hint: str | None = None,
         fix: str | None = None,
         at_key: bool = False,
+        replacement: str | None = None,
     ) -> Finding:
-        """Return a warning at a value, or at its key."""
+        """Return a warning at a value, or at its key; `replacement` is what is certain to be meant there."""
         place = self.key(path) if at_key else self.value(path)
-        return Finding(rule, Severity.WARNING, path, message, hint, fix, place)
+        return Finding(rule, Severity.WARNING, path, message, hint, fix, place, replacement)

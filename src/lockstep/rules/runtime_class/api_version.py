@@ -25,4 +25,6 @@ def find(item: RuntimeClassManifest) -> Iterator[Finding]:
     message = f"the API server serves no RuntimeClass as {found or 'an object without apiVersion'}"
     if gone:
         message = f"{found} is not served from Kubernetes {gone} on"
-    yield item.error(RULE, ("apiVersion",), message, fix=f"write apiVersion: {_SERVED}")
+    yield item.error(
+        RULE, ("apiVersion",), message, fix=f"write apiVersion: {_SERVED}", replacement=_SERVED if gone else None
+    )

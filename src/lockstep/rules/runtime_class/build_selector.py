@@ -32,7 +32,8 @@ def find(item: RuntimeClassManifest) -> Iterator[Finding]:
         what = "has a patch number" if build and build.revision is not None else "is not of the form 10.0.<build>"
         message = f"{WINDOWS_BUILD} '{found}' {what}: no node has that label"
         fix = f"write {build.label}" if build else "write the host's build, such as 10.0.20348"
-        yield item.error(RULE, path, message, fix=fix)
+        label = build.label if build and build.revision is not None else None
+        yield item.error(RULE, path, message, fix=fix, replacement=label)
     elif build is None or (build.facts is None and (near := similar(build))):
         meant = f"did you mean {near}?" if build else None
         message = f"no Windows of build {found} is known"
