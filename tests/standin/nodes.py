@@ -41,6 +41,10 @@ _LOG = r"C:\ProgramData\containerd\containerd.log"
 _LIMIT = 120
 
 
+class ProgramError(Exception):
+    """A program on a node failed: which, and what it said."""
+
+
 def missing() -> str | None:
     """Return why no scenario can run on the stand-in here, or None."""
     if reason := standin.missing():
@@ -120,7 +124,7 @@ def wait_for(node: standin.Node, service: str, *answer: str) -> None:
     deadline = time.monotonic() + _LIMIT
     while time.monotonic() < deadline:
         if node.states([service])[service].state == "running":
-            with contextlib.suppress(subprocess.CalledProcessError):
+            with contextlib.suppress(ProgramError):
                 if answer:
                     run(node, *answer)
                 return
@@ -129,9 +133,13 @@ def wait_for(node: standin.Node, service: str, *answer: str) -> None:
 
 
 def run(node: standin.Node, program: str, *arguments: str) -> bytes:
-    """Run a program on a node and return its standard output. Raises CalledProcessError."""
+    """Run a program on a node and return its standard output. Raises ProgramError."""
     command = [os.environ[standin.VARIABLE], "run", str(node.folder), program, *arguments]
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=_LIMIT).stdout
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_LIMIT)
+    if done.returncode:
+        said = (done.stderr + done.stdout).decode(errors="replace").strip()
+        raise ProgramError(f"{node.folder.name}: {program} {' '.join(arguments)} failed ({done.returncode}): {said}")
+    return done.stdout
 
 
 def _power(order: str, folder: Path, number: int | None = None) -> None:
