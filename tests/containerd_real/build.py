@@ -1,8 +1,7 @@
-"""Builds containerd's own programs: `python tests/containerd_real/build.py FOLDER [--windows] [VERSION ...]`.
+"""Builds containerd's own programs: `python tests/containerd_real/build.py FOLDER [VERSION ...]`.
 
     FOLDER/<version>/linux/containerd               upstream, for this machine
     FOLDER/<version>/windows-defaults/containerd    the same, with the CRI defaults that upstream has for Windows
-    FOLDER/<version>/windows/containerd.exe         upstream, for Windows (with --windows)
 
 What is there is not built again. Needs Go and its module proxy; a program takes about a minute on two cores.
 containerd's Windows defaults are plain Go in one file beside the one for Linux, and compile anywhere: so a program for
@@ -30,7 +29,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("versions", nargs="*", default=RELEASES, help="releases; by default those of releases.yaml")
-    parser.add_argument("--windows", action="store_true", help="also build containerd.exe")
     options = parser.parse_args()
     if shutil.which("go") is None:
         sys.stderr.write("build.py needs Go (https://go.dev/dl) to build containerd\n")
@@ -38,7 +36,6 @@ def main() -> int:
     for version in options.versions:
         folder = options.folder.resolve() / version
         programs = [folder / "linux" / "containerd", folder / "windows-defaults" / "containerd"]
-        programs += [folder / "windows" / "containerd.exe"] if options.windows else []
         for program in programs:
             if not program.exists():
                 sys.stderr.write(f"building containerd {version} ({program.parent.name})\n")
@@ -57,10 +54,9 @@ def build(version: str, program: Path) -> None:
         if program.parent.name == "windows-defaults":
             requirement += f"\nreplace {module} => {with_windows_defaults(work, module, version)}\n"
         (work / "go.mod").write_text(requirement, encoding="utf-8")
-        target = "windows" if program.suffix == ".exe" else os.uname().sysname.lower()
         version_flag = f"-X {module}/version.Version=v{version}"
         flags = ["-mod=mod", "-trimpath", f"-tags={TAGS}", f"-ldflags=-s -w {version_flag}", f"-o={work / 'program'}"]
-        go(work, "build", *flags, f"{module}/cmd/containerd", GOOS=target)
+        go(work, "build", *flags, f"{module}/cmd/containerd")
         program.parent.mkdir(parents=True, exist_ok=True)
         half = program.with_name(program.name + ".half")
         shutil.move(work / "program", half)
@@ -80,12 +76,12 @@ def with_windows_defaults(work: Path, module: str, version: str) -> Path:
     return source
 
 
-def go(work: Path, *arguments: str, **environment: str) -> str:
+def go(work: Path, *arguments: str) -> str:
     """Run go in a folder and return what it printed. Ends the program with go's own words where it fails."""
     done = subprocess.run(
         ["go", *arguments],
         cwd=work,
-        env={**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", **environment},
+        env={**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"},
         capture_output=True,
         text=True,
         check=False,
