@@ -9,6 +9,7 @@ from typing import Any
 
 from lockstep.catalog.containerd import known_series
 from lockstep.knowledge import errors, rules, terms
+from lockstep.report.catalogue import catalogue_page
 from lockstep.report.matrix.grid import of_catalogue
 from lockstep.report.matrix.picture import svg
 from lockstep.report.matrix.text import markdown
@@ -113,6 +114,7 @@ PAGES = {
     "contract.md": contract_page,
     "rules.md": rules_page,
     "errors.md": errors_page,
+    "catalogue.md": catalogue_page,
     "matrix.md": matrix_page,
     "matrix.svg": matrix_picture,
 }

@@ -99,5 +99,5 @@ def plugins() -> frozenset[str]:
 
 
 def _facts() -> Mapping[str, Any]:
-    facts: Mapping[str, Any] = load("containerd-files")
+    facts: Mapping[str, Any] = load("containerd")["files"]
     return facts

@@ -13,7 +13,7 @@ RULE = "LW409"
 
 
 def find(config: ConfigToml) -> Iterator[Finding]:
-    """Yield a finding at each removed key that says something. The facts are in the catalogue's containerd-files."""
+    """Yield a finding at each removed key that says something. The facts are in the catalogue's containerd.yaml."""
     if config.release is None:
         return
     running = Version.parse(config.release.version)

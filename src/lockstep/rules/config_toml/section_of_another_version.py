@@ -19,7 +19,7 @@ _RIGHT: dict[Sections, str] = {
 
 
 def find(config: ConfigToml) -> Iterator[Finding]:
-    """Yield each section that the release ignores or stops at. The facts are in the catalogue's containerd-files."""
+    """Yield each section that the release ignores or stops at. The facts are in the catalogue's containerd.yaml."""
     for name, table in config.table(("plugins",)).items():
         names = _NAMES.get(name)
         if names is None or not isinstance(table, dict):

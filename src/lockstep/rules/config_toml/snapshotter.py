@@ -13,7 +13,7 @@ RULE = "LW431"
 
 
 def find(config: ConfigToml) -> Iterator[Finding]:
-    """Yield each unknown snapshotter. The facts are in the catalogue's containerd-files."""
+    """Yield each unknown snapshotter. The facts are in the catalogue's containerd.yaml."""
     proxies = config.table(("proxy_plugins",))
     paths = [config.layout.snapshotter, *((*handler.path, "snapshotter") for handler in config.handlers)]
     for path in paths:

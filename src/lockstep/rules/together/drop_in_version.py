@@ -17,7 +17,7 @@ RULE = "LW610"
 def find(given: Together) -> Iterator[Finding]:
     """Yield each file that another one imports and that is of a config version that does not go with it.
 
-    The facts are in the catalogue's containerd-files.
+    The facts are in the catalogue's containerd.yaml.
     """
     for root in given.configs:
         for config in given.configs:
