@@ -119,3 +119,27 @@ def test_a_few_mutated_inputs(kind: Kind, index: int, seed: int, context: Contex
 def test_many_mutated_inputs(kind: Kind) -> None:
     for seed in range(3000):
         check_survives(kind, seed, seed, CONTEXTS[seed % len(CONTEXTS)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (Kind.CONFIG_TOML, 'root = "' + "a:" * 50_000 + '"\n'),
+        (Kind.CONFIG_TOML, "\n" * 100_000 + "version = 3\n"),
+        (Kind.CONFIG_TOML, "# lockstep:" + " " * 100_000 + "x\n"),
+        (Kind.CONFIG_TOML, "".join(f"key{number} = 1\n" for number in range(3_000))),
+        (Kind.CONFIG_TOML, "a = " + "[" * 50_000),
+        (Kind.OBJECTS, "kind: RuntimeClass\n" + "[" * 50_000),
+        (Kind.OBJECTS, "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{f'*a{n - 1},' * 9}]\n" for n in range(1, 40))),
+        (Kind.OBJECTS, "kind: RuntimeClass\nscheduling: &a {nodeSelector: *a}\n"),
+        (Kind.OBJECTS, " " * 100_000 + "x"),
+        (Kind.KUBELET, "kind: KubeletConfiguration\n" + "a: " * 1_000),
+    ],
+    ids=range(10),
+)
+def test_large_and_endless_inputs_take_no_time(kind: Kind, text: str) -> None:
+    start = time.process_time()
+    kind_of(text, "given")
+    found = applied(judge([(Given("given", text.encode(), None), kind)], None, CONTEXTS[2], []), [], {})
+    assert time.process_time() - start < LONGEST
+    assert found.findings or text.endswith(("version = 3\n", "x"))

@@ -66,5 +66,5 @@ def test_files_that_are_planned_and_rendered(fleet: Fleet, data: st.DataObject) 
     line = rf"C:\k\kubelet.exe --windows-service --config=C:\var\lib\kubelet\config.yaml --node-labels={labels}"
     found = judge(files, line, Context(has.version, pool.kubelet.version, resolve(pool.host)), [])
     assert not found.errors, said(found)
-    # A user may call a handler after Hyper-V and isolate by processes: that is told as a warning.
-    assert {text.split()[0] for text in said(found) if text.startswith(("LW4", "LW6"))} <= {"LW416"}
+    # Handlers and pause images that a user named are told as warnings, as the description tells them.
+    assert {text.split()[0] for text in said(found) if text.startswith(("LW4", "LW6"))} <= {"LW416", "LW422"}

@@ -21,7 +21,7 @@ UNUSED = "LW702"
 FIRM = "LW703"
 
 MARK = "lockstep:"
-_COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*lockstep:[ \t]*(.*?)[ \t]*$")
+_COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*lockstep:(.*)$")
 _IDS = r"LW\d{3}(?:[ ,]+LW\d{3})*"
 _IGNORE = re.compile(rf"ignore[ \t]+({_IDS})(?:[ \t]+because[ \t]+(\S.*))?")
 _WEIGH = re.compile(r"severity[ \t]+(LW\d{3})[ \t]*=[ \t]*(error|warning|ignore)(?:[ \t]+because[ \t]+(\S.*))?")
@@ -91,9 +91,9 @@ def _read(file: str, text: list[str]) -> tuple[list[_Comment], list[Finding]]:
         match = _COMMENT.search(line) if MARK in line else None
         if match is None:
             continue
-        place = Place(file, number, match.start() + 1, match.end() - match.start())
+        place = Place(file, number, match.start() + 1, len(match[0].rstrip()))
         own = number if line[: match.start()].strip() else _next(text, number)
-        comment = _parsed(match[1], place, own)
+        comment = _parsed(match[1].strip(), place, own)
         if isinstance(comment, Finding):
             findings.append(comment)
         else:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lockstep.finding import Finding
-from lockstep.rules.given.config_toml import ConfigToml
+from lockstep.rules.given.config_toml import CRI, CRI_SHORT, ConfigToml
 
 RULE = "LW404"
+
+_OLD = 2
+"""The version whose names the sections have."""
 
 
 def find(config: ConfigToml) -> Iterator[Finding]:
@@ -17,7 +20,8 @@ def find(config: ConfigToml) -> Iterator[Finding]:
     """
     if not config.data or "version" in config.data:
         return
-    version = (config.release or config.candidates[-1]).config_version_for_new_file
-    new = config.layout.config_version
+    plugins = config.table(("plugins",))
+    release = config.release or config.candidates[-1]
+    wanted = _OLD if plugins.keys() & {CRI, CRI_SHORT} else release.config_version_for_new_file
     message = "the file has no version, and what containerd makes of its sections is not the same in all releases"
-    yield config.warning(RULE, (), message, fix=f"write version = {max(new, 2) if not config.release else version}")
+    yield config.warning(RULE, (), message, fix=f"write version = {wanted}")

@@ -25,7 +25,7 @@ class Kind(Enum):
 _TOML_ROOTS = frozenset(
     ("version", "plugins", "imports", "root", "state", "grpc", "ttrpc", "debug", "metrics", "disabled_plugins")
 )
-_TOML_LINE = re.compile(r"^\s*(?:\[+\s*\"?(?:plugins|grpc|proxy_plugins)\b.*\]|version\s*=\s*\S+)", re.MULTILINE)
+_TOML_LINE = re.compile(r"^[ \t]*(?:\[+[ \t]*\"?(?:plugins|grpc|proxy_plugins)\b.*\]|version\s*=\s*\S+)", re.MULTILINE)
 _OBJECT = re.compile(r"""^(?:---[ \t]+)?[{, \t]*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
 _KUBELET = re.compile(
     r"""^[{, \t]*["']?(?:kind["']?\s*:\s*["']?KubeletConfiguration"""

@@ -72,29 +72,25 @@ class RuntimeClassManifest(Subject):
 
     def value(self, path: DataPath) -> Place:
         """Return where a value is written, else what holds it."""
-        return self._found(self.locator.value(path)) if path in self._written else self.key(path)
+        return self._found(self.locator.value(path)) if self._has(path) else self.key(path)
 
     def key(self, path: DataPath) -> Place:
         """Return where a value's key is written, else what holds it; `kind` for what is not there at all."""
-        while path and path not in self._written:
+        while path and not self._has(path):
             path = path[:-1]
         return self._found(self.locator.key(path or ("kind",)))
 
     def _found(self, place: Place | None) -> Place:
         return place or Place(self.file, 1, 1)
 
-    @cached_property
-    def _written(self) -> frozenset[DataPath]:
-        return frozenset(_paths(self.data, ()))
-
-
-def _paths(data: Any, path: DataPath) -> list[DataPath]:
-    inner: list[tuple[Any, Any]] = []
-    if isinstance(data, Mapping):
-        inner = list(data.items())
-    elif isinstance(data, list):
-        inner = list(enumerate(data))
-    return [path, *(found for key, value in inner for found in _paths(value, (*path, key)))]
+    def _has(self, path: DataPath) -> bool:
+        found: Any = self.data
+        try:
+            for part in path:
+                found = found[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+        return True
 
 
 def _text(value: Any) -> str:

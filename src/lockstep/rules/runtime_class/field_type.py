@@ -34,7 +34,7 @@ def _mapping(item: RuntimeClassManifest, path: DataPath, found: Any) -> Iterator
 def _texts(item: RuntimeClassManifest, path: DataPath, found: Any) -> Iterator[Finding]:
     for key, value in found.items() if isinstance(found, Mapping) else ():
         if value is not None and not isinstance(value, str):
-            message = f"'{key}' is no text, and the API server refuses it"
+            message = f"the value of '{key}' is no text, and the API server refuses it"
             yield item.error(RULE, (*path, key), message, fix="put it in quotes")
 
 
