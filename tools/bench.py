@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILDS = ("ltsc2022", "ltsc2025")
 SIZES = (10, 100, 1_000, 10_000)
 LARGE = 1_000
+MANIFESTS = 280  # so many classes make about 5,000 lines
 PROGRAM = shutil.which("lockstep") or sys.exit("lockstep is not installed: make bench installs it")
 
 
@@ -63,6 +64,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for command in ("check", "render"):
             row(f"{command} -i inventories/demo", *measure(command, "-i", "inventories/demo", runs=7), (0.5, 300))
+        row("explain LW210", *measure("explain", "LW210", runs=7), (0.3, 300))
+        manifests = Path(folder) / "manifests"
+        path = Path(folder) / "fleet.yml"
+        path.write_text(fleet(MANIFESTS))
+        subprocess.run([PROGRAM, "render", path, "-o", manifests], stdout=subprocess.DEVNULL, check=True)
+        lines = sum(len(file.read_text().splitlines()) for file in manifests.iterdir())
+        row(f"check, {lines:,} lines of manifests", *measure("check", manifests, runs=3), (3.0, 300))
         for size in SIZES:
             path = Path(folder) / f"{size}.yml"
             path.write_text(fleet(size))
