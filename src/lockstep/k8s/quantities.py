@@ -106,6 +106,9 @@ def _scaled(number: Decimal, binary: str | None, decimal: str | None, power: int
     return number.scaleb(_DECIMAL[decimal or ""], _EXACT), "decimal"
 
 
+_FRACTIONS = ("n", "u", "m")
+
+
 def _near(text: str) -> str:
     """Return a hint where only the suffix's letter case or a space or a `B` is wrong."""
     match = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]+)\s*", text)
@@ -114,6 +117,9 @@ def _near(text: str) -> str:
     number, suffix = match.groups()
     wanted = suffix.lower().removesuffix("b")
     for known in (*_BINARY, *_DECIMAL):
+        # Who writes a `b` means bytes: 512MB is 512M, not the thousandths of 512m.
+        if suffix[-1] in "bB" and known in _FRACTIONS:
+            continue
         if known and known.lower() == wanted and _FORM.fullmatch(f"{number}{known}"):
             return f", perhaps {number}{known}"
     return ""
