@@ -9,7 +9,7 @@ from lockstep.catalog import pause
 from lockstep.catalog.builds import Build
 from lockstep.catalog.compatibility import can_run, matches
 from lockstep.finding import DataPath, Finding, Severity
-from lockstep.fleet.derivation.patches import patch_finding
+from lockstep.fleet.derivation.patches import extremes, patch_findings
 from lockstep.fleet.derivation.pause_images import PAUSE_BOOTS_OTHER
 from lockstep.fleet.derivation.pools import Site, unlisted
 from lockstep.fleet.model import Fleet, Isolation, Pool, RuntimeClass
@@ -29,7 +29,8 @@ _FEW = 3
 class PoolSet:
     """The pools of one or more classes: one object for equal sets, so that what holds for it is found once.
 
-    `names` has the fleet's order. `kinds` holds one site for each way in which the pools differ for what can run.
+    `names` has the fleet's order. `kinds` holds one site for each way in which the pools differ for what can run,
+    `patched` the pools whose hosts have the earliest and the latest patch of each build.
     """
 
     names: tuple[str, ...]
@@ -37,6 +38,7 @@ class PoolSet:
     hosts: frozenset[Build]
     taints: tuple[Taint, ...]
     kinds: tuple[Site, ...]
+    patched: tuple[Pool, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class _Sets:
                 hosts=frozenset(site.pool.host for site in here),
                 taints=tuple(sorted(taints, key=lambda taint: (taint.key, taint.value, taint.effect))),
                 kinds=tuple(kinds.values()),
+                patched=extremes(site.pool for site in here),
             )
         return self.made[members]
 
@@ -170,11 +173,10 @@ def _guest_findings(item: RuntimeClass, pools: PoolSet, guest: Build) -> Iterato
     if item.guest and (finding := unlisted(item.guest, at_guest)):
         yield finding
     for site in pools.kinds:
-        finding = _refused(item, site, guest, at_guest) or _boots_other(item, site, guest)
-        if finding is None and item.isolation == "process":
-            finding = patch_finding(guest, site.pool.host, site.pool.name, at_guest)
-        if finding:
+        if finding := _refused(item, site, guest, at_guest) or _boots_other(item, site, guest):
             yield finding
+    if item.isolation == "process":
+        yield from patch_findings(guest, pools.patched, at_guest)
     if item.isolation == "hyperv" and not item.overhead:
         message = f"class {item.name} has no overhead, so the scheduler counts nothing for its utility VMs"
         fix = "add what SIG Windows' own tests use: overhead: {memory: 512Mi, cpu: 100m}"
@@ -215,5 +217,4 @@ def _boots_other(item: RuntimeClass, site: Site, guest: Build) -> Finding | None
 
 
 def _kind(site: Site) -> tuple[object, ...]:
-    host = site.pool.host
-    return (host, host.revision, site.pool.pinned_guest, site.pool.containerd, site.boots)
+    return (site.pool.host, site.pool.pinned_guest, site.pool.containerd, site.boots)

@@ -6,12 +6,32 @@ Source: MicrosoftDocs/Virtualization-Documentation version-compatibility.md and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
 from lockstep.catalog.builds import Build
 from lockstep.finding import DataPath, Finding, Severity
+from lockstep.fleet.model import Pool
 
 GUEST_PATCHED_LATER = "LW214"
 FEBRUARY_2020 = "LW215"
 SAME_PATCH = "LW216"
+
+
+def extremes(pools: Iterable[Pool]) -> tuple[Pool, ...]:
+    """Return, of the pools whose hosts' patch is known, those with the earliest and the latest of each build."""
+    known = sorted(
+        (pool for pool in pools if pool.host.revision is not None),
+        key=lambda pool: (pool.host.number, pool.host.revision, pool.name),
+    )
+    by_build = [list(alike) for _, alike in groupby(known, key=lambda pool: pool.host.number)]
+    return tuple({pool.name: pool for alike in by_build for pool in (alike[0], alike[-1])}.values())
+
+
+def patch_findings(guest: Build, pools: Iterable[Pool], path: DataPath) -> Iterator[Finding]:
+    """Yield, once a rule, what is wrong with a process-isolated guest's patch on pools such as `extremes` returns."""
+    found = [patch_finding(guest, pool.host, pool.name, path) for pool in pools] if guest.revision is not None else []
+    yield from {finding.rule: finding for finding in reversed(found) if finding}.values()
 
 
 def patch_finding(guest: Build, host: Build, pool: str, path: DataPath) -> Finding | None:
