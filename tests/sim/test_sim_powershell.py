@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 
@@ -49,6 +51,13 @@ def test_a_command_that_is_not_there(tmp_path: Path) -> None:
     done = PowerShellEngine("/no/such/program", "a", tmp_path).execute("PowerShell x", b"")
     assert done.exit_code == 1
     assert b"/no/such/program does not start: No such file or directory" in done.stderr
+
+
+def test_what_it_starts_does_not_keep_it(tmp_path: Path) -> None:
+    command = shlex.join(["sh", "-c", "sleep 60 & echo $!"])
+    done = PowerShellEngine(command, "a", tmp_path).execute("PowerShell x", b"")
+    os.kill(int(done.stdout), signal.SIGKILL)
+    assert done.exit_code == 0
 
 
 @pytest.mark.parametrize("command", ["", "  ", "'open"])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 from lockstep.sim import command_line
 from lockstep.sim.engine import Completed
@@ -37,9 +39,17 @@ class PowerShellEngine:
                 f"'{program}' is not recognized: lockstep sim's powershell engine runs PowerShell and nothing else.\r\n"
             )
             return Completed(1, b"", words.encode())
-        try:
-            # Running what an authenticated client sends is what this engine is for; it listens on loopback.
-            done = subprocess.run([*self._command, *arguments], input=stdin, capture_output=True, check=False)  # noqa: S603
-        except OSError as error:
-            return Completed(1, b"", f"{self._command[0]} does not start: {error.strerror}\r\n".encode())
-        return Completed(done.returncode, done.stdout, done.stderr)
+        command = [*self._command, *arguments]
+        # Files, because a pipe ends with its last writer: with a service that this command happened to start, perhaps.
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            try:
+                # Running what an authenticated client sends is what this engine is for; it listens on loopback.
+                done = subprocess.run(command, input=stdin, stdout=output, stderr=errors, check=False)  # noqa: S603
+            except OSError as error:
+                return Completed(1, b"", f"{self._command[0]} does not start: {error.strerror}\r\n".encode())
+            return Completed(done.returncode, _content(output), _content(errors))
+
+
+def _content(file: BinaryIO) -> bytes:
+    file.seek(0)
+    return file.read()
