@@ -178,7 +178,7 @@ def test_an_error_that_the_operation_lacks() -> None:
         check_response(READ, answer)
 
 
-@pytest.mark.parametrize("name", cases.names())
+@pytest.mark.parametrize("name", cases.all_names())
 def test_cases_ask_for_what_the_contract_has(name: str) -> None:
     request = cases.load(name).request
     assert _refuses(request) == (name.startswith("invalid-") and name != "invalid-content")

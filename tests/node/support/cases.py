@@ -86,7 +86,12 @@ class Case:
         return path.startswith((f"{self.folder}\\", f"{TRANSACTIONS}\\{self.name}"))
 
 
-def names() -> list[str]:
+def names(engine: str) -> list[str]:
+    """Return the names of the cases that this engine can show; each of the others says in `not_on` why it cannot."""
+    return [name for name in all_names() if engine not in load(name).not_on]
+
+
+def all_names() -> list[str]:
     """Return the names of all cases."""
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
