@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lockstep.catalog.kubernetes import Flag, Minor
@@ -51,11 +51,54 @@ def _value(flag: Flag, text: str) -> Any:
 
 
 def _collection(flag: Flag, text: str, parts: list[str]) -> Any:
-    if flag.name == "register-with-taints":
-        found = [_TAINT.fullmatch(part) for part in parts]
-        return [{"key": match[1], "value": match[2] or "", "effect": match[3]} for match in found if match]
-    if flag.name == "feature-gates":
-        return {name: value in _TRUE for name, value in pairs([text]).items()}
-    if flag.name in ("eviction-hard", "eviction-soft"):
-        return {name: value for name, _, value in (part.partition("<") for part in parts)}
+    read = _OWN_FORMS.get(flag.name)
+    if read is not None:
+        return read(text, parts)
     return pairs([text]) if flag.type == "map" else parts
+
+
+def _taints(_: str, parts: list[str]) -> list[dict[str, str]]:
+    found = [_TAINT.fullmatch(part) for part in parts]
+    return [{"key": match[1], "value": match[2] or "", "effect": match[3]} for match in found if match]
+
+
+def _gates(text: str, _: list[str]) -> dict[str, bool]:
+    return {name: value in _TRUE for name, value in pairs([text]).items()}
+
+
+def _thresholds(_: str, parts: list[str]) -> dict[str, str]:
+    return {name: value for name, _, value in (part.partition("<") for part in parts)}
+
+
+def _headers(_: str, parts: list[str]) -> dict[str, list[str]]:
+    found = [(name.strip(), value.strip()) for name, _, value in (part.partition(":") for part in parts)]
+    return {name: [value for other, value in found if other == name] for name, _ in found}
+
+
+def _reserved_memory(text: str, _: list[str]) -> list[dict[str, Any]]:
+    found = (part.partition(":") for part in text.split(";") if part.strip())
+    return [{"numaNode": _number(node), "limits": pairs([limits])} for node, _, limits in found]
+
+
+def _verbosities(text: str, _: list[str]) -> list[dict[str, Any]]:
+    return [{"filePattern": name, "verbosity": _number(value)} for name, value in pairs([text]).items()]
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.strip().isdecimal() else text
+
+
+_OWN_FORMS: Mapping[str, Callable[[str, list[str]], Any]] = {
+    "register-with-taints": _taints,
+    "feature-gates": _gates,
+    "eviction-hard": _thresholds,
+    "eviction-soft": _thresholds,
+    "manifest-url-header": _headers,
+    "reserved-memory": _reserved_memory,
+    "vmodule": _verbosities,
+}
+"""Flags that are written otherwise than `a,b` or `key=value,key=value`.
+
+Source: kubernetes/kubernetes cmd/kubelet/app/options and pkg/util/flag (ReservedMemoryVar); kubernetes/component-base
+cli/flag (ColonSeparatedMultimapStringString) and logs/api/v1 (VModuleConfigurationPflag).
+"""
