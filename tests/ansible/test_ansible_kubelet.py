@@ -182,6 +182,33 @@ def test_secrets_are_masked_in_the_diff_and_stay_in_the_file(node: Node) -> None
     assert "hunter2" not in json.dumps(node.do("kubelet_config_info"))
 
 
+def test_a_header_on_the_command_line_is_masked_wherever_it_is_told(node: Node) -> None:
+    run(node)
+    for flag in ("--manifest-url-header=Authorization:hunter2", '--manifest_url_header "Authorization:Bearer hunter2"'):
+        service = node.engine.services.get("kubelet")
+        assert service
+        line = service.binary_path.partition(" --manifest")[0]
+        node.engine.services.configure("kubelet", f"{line} {flag} --v=2")
+        result = run(node, flags={"node-ip": "10.0.0.7"}, check_mode=True)
+        assert "hunter2" not in json.dumps(result)
+        assert "header" in result["diff"][1]["before"]
+        told = node.do("kubelet_config_info")
+        assert "hunter2" not in json.dumps(told)
+        assert told["flags"]["manifest-url-header"] == "********"
+        assert told["flags"]["v"] == "2"
+
+
+@pytest.mark.parametrize("taints", ["abc", "[abc]", "{a: b}", "[{effect: NoSchedule}]", "[{key: a}]"])
+def test_what_is_no_taint_in_the_file_is_replaced(node: Node, taints: str) -> None:
+    run(node)
+    right = node.file(CONFIG).read_text()
+    data = {**yaml.safe_load(right), "registerWithTaints": yaml.safe_load(taints)}
+    node.file(CONFIG).write_text(yaml.safe_dump(data))
+    [warning] = run(node)["warnings"]
+    assert warning.endswith("kubectl taint nodes win2025-0 --overwrite os=windows:NoSchedule")
+    assert yaml.safe_load(node.file(CONFIG).read_text())["registerWithTaints"] == [TAINT]
+
+
 def test_info_tells_file_flags_and_service(node: Node) -> None:
     fresh = node.do("kubelet_config_info", check_mode=True)
     assert (fresh["exists"], fresh["version"], fresh["registered"]) == (True, "1.36.1", False)

@@ -10,7 +10,7 @@ from lockstep.ansible.errors import TaskError
 from lockstep.ansible.kubelet_checks import refuse_wrong_arguments, whole_problems
 from lockstep.ansible.kubelet_node import TRANSACTION, KubeletNode, read_node
 from lockstep.ansible.node import Step, apply, file_diff, restarts
-from lockstep.ansible.text import shown_yaml
+from lockstep.ansible.text import shown_command_line, shown_yaml
 from lockstep.kubelet.command_line import merge_flags, remove_flags
 from lockstep.kubelet.configuration import inspect_configuration, merge_configuration, remove_configuration
 from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
@@ -44,7 +44,7 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
         "changed": bool(steps),
         "path": node.path,
         "version": node.version,
-        "command_line": desired.command_line,
+        "command_line": shown_command_line(desired.command_line),
         "registered": node.registered,
         "node": node.system.data(),
         "steps": [step.label for step in steps],
@@ -123,7 +123,8 @@ def _steps(node: KubeletNode, desired: _Desired, arguments: Mapping[str, Any]) -
 def _diff(node: KubeletNode, desired: _Desired) -> list[dict[str, str]]:
     diff = [file_diff(node.path, shown_yaml(node.content), shown_yaml(desired.content))]
     if desired.command_line != node.service.binary_path:
-        before, after = (f"{line}\n" for line in (node.service.binary_path, desired.command_line))
+        lines = (node.service.binary_path, desired.command_line)
+        before, after = (f"{shown_command_line(line)}\n" for line in lines)
         diff.append(file_diff(f"command line of service {node.service.name}", before, after))
     return diff
 
@@ -157,9 +158,11 @@ def _labels(command_line: str, version: str) -> dict[str, str]:
 
 
 def _taints(content: bytes | None) -> list[str]:
-    """Return the taints as kubectl writes them."""
+    """Return the taints as kubectl writes them, without what a person's file has there that is no taint."""
     fields = inspect_configuration(content).fields if content else {}
+    found = fields.get(_TAINTS)
     return [
         f"{taint['key']}{'=' if taint.get('value') else ''}{taint.get('value') or ''}:{taint['effect']}"
-        for taint in fields.get(_TAINTS) or ()
+        for taint in (found if isinstance(found, list) else ())
+        if isinstance(taint, Mapping) and taint.get("key") and taint.get("effect")
     ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.kubelet_node import KubeletNode, read_node
-from lockstep.ansible.text import masked_fields
+from lockstep.ansible.text import masked_fields, masked_flags, shown_command_line
 from lockstep.catalog.kubernetes import UnknownMinor
 from lockstep.kubelet.configuration import inspect_configuration
 from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
@@ -22,7 +23,7 @@ def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_
         "changed": False,
         "path": node.path,
         "exists": node.content is not None,
-        "service": node.service.data(),
+        "service": replace(node.service, binary_path=shown_command_line(node.service.binary_path)).data(),
         "pending": node.pending,
         "node": node.system.data(),
         **_configured(node),
@@ -52,4 +53,4 @@ def _flags(node: KubeletNode) -> dict[str, Any]:
         return {"flags_error": str(error)}
     except UnknownMinor as error:
         raise TaskError(str(error), {"node": str(node.system)}) from error
-    return {"flags": flags, "node_labels": pairs([flags.get("node-labels")])}
+    return {"flags": masked_flags(flags), "node_labels": pairs([flags.get("node-labels")])}

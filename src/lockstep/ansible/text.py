@@ -1,4 +1,4 @@
-"""Configuration text as people may see it: in a diff or a result, with every secret masked."""
+"""Configuration as people may see it: in a diff or a result, with every secret masked."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
+
+from lockstep.kubelet.arguments import split
+from lockstep.kubelet.service_line import normal_name
 
 MASK = "********"
 
@@ -20,6 +23,7 @@ _TOML_SECRET = re.compile(
 # Headers that kubelet sends to fetch static pods; kubelet itself hides them when it logs its configuration.
 # Source: kubernetes/kubernetes cmd/kubelet/app/server.go, "make the kubelet's config safe for logging".
 _MASKED_FIELD = "staticPodURLHeader"
+_MASKED_FLAG = "manifest-url-header"
 _YAML_SECRET = re.compile(rf"^({_MASKED_FIELD}[ \t]*:).*(?:(?:\r?\n(?:[ \t]*|#.*))*\r?\n[ \t-]+\S.*)*", re.MULTILINE)
 
 _NOT_SHOWN = f"# Not shown: {_MASKED_FIELD} is written in a form in which it cannot be masked.\n"
@@ -39,6 +43,24 @@ def shown_yaml(data: bytes | None) -> str:
 def masked_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return KubeletConfiguration fields as data to show."""
     return {name: MASK if name == _MASKED_FIELD else value for name, value in fields.items()}
+
+
+def shown_command_line(line: str) -> str:
+    """Return the command line of kubelet's service as text to show."""
+    arguments = split(line)
+    pieces, at = [], 0
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+        name, equals, _ = argument.value.partition("=")
+        hidden = argument if equals else following
+        if name.startswith("--") and normal_name(name) == _MASKED_FLAG and hidden:
+            pieces += [line[at : hidden.start], f"{name}={MASK}" if equals else MASK]
+            at = hidden.end
+    return "".join(pieces) + line[at:]
+
+
+def masked_flags(flags: Mapping[str, str]) -> dict[str, str]:
+    """Return kubelet's flags as data to show."""
+    return {name: MASK if name == _MASKED_FLAG else value for name, value in flags.items()}
 
 
 def _is_masked(text: str) -> bool:
