@@ -175,6 +175,27 @@ def test_a_byte_order_mark_goes_with_a_warning_where_containerd_would_stop_at_it
     assert not node.planned("containerd_config", fleet=fleet)["warnings"]
 
 
+@pytest.mark.parametrize("containerd", ["1.7.28", "2.3.4"])
+def test_a_handler_of_a_person_s_whose_name_needs_quotes_stays(
+    make_node: MakeNode, fleet: dict[str, Any], containerd: str
+) -> None:
+    node = make_node(containerd=containerd, kubernetes="1.34.1")
+    version, plugin = (2, CRI[2]) if containerd < "2" else (3, "io.containerd.cri.v1.runtime")
+    table = f"[plugins.'{plugin}'.containerd.runtimes.'vendor.x']\nruntime_type = 'io.containerd.vendor.v1'\n"
+    write(node, f"version = {version}\n{table}")
+    result = node.planned("containerd_config", fleet=fleet | {"containerd": containerd, "kubernetes": "1.34.1"})
+    assert "vendor.x" in result["handlers"]
+    assert has_what_was_planned(node)
+
+
+@pytest.mark.parametrize("flag", [r"--config D:\c.toml", r"-config D:\c.toml", r"-c=D:\c.toml", r'"-config=D:\c.toml"'])
+def test_a_service_that_loads_another_file_is_left_alone(node: Node, flag: str) -> None:
+    program = r'"C:\Program Files\containerd\containerd.exe"'
+    node.engine.services.configure("containerd", f"{program} {flag} --run-service")
+    with pytest.raises(TaskError, match=r"does not load"):
+        node.planned("containerd_config")
+
+
 def test_backup_keeps_the_former_file(node: Node) -> None:
     write(node, own_text(3))
     result = node.planned("containerd_config", backup=True)

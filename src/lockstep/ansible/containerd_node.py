@@ -26,8 +26,8 @@ TRANSACTION = "containerd"
 DEFAULT_FILE = r"C:\Program Files\containerd\config.toml"
 """What containerd loads without --config. Source: containerd defaults/defaults_windows.go."""
 _DEFAULT_ADDRESS = r"\\.\pipe\containerd-containerd"
-_CONFIG_FLAGS = ("--config", "-c")
-"""Source: containerd cmd/containerd/command/main.go."""
+_CONFIG_FLAGS = ("--config", "-config", "--c", "-c")
+"""Source: containerd cmd/containerd/command/main.go; golang/go package flag, to which one dash is as good as two."""
 _SERVER_PLUGIN = "io.containerd.server.v1.grpc"
 
 
