@@ -186,6 +186,19 @@ def test_verify_collects_what_is_in_effect_and_reports_no_change(site: Site, tmp
         assert tomllib.loads(path.read_text())["plugins"]["io.containerd.cri.v1.runtime"]["containerd"]["runtimes"]
 
 
+def test_verify_reads_the_file_that_the_role_was_told_of(site: Site, tmp_path: Path) -> None:
+    other = site.nodes.engine("win2022-0").folder / "C" / "other"
+    other.mkdir()
+    plugin = "plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.of-the-other-file"
+    (other / "config.toml").write_text(f"version = 3\n[{plugin}]\nruntime_type = 'io.containerd.runhcs.v1'\n")
+    own = json.dumps({"containerd_path": "C:\\other\\config.toml"})
+    site.play(ROOT / "playbooks" / "verify.yml", "--limit", "win2022-0", "-e", own)
+    observed = tomllib.loads((tmp_path / "build" / "observed" / "win2022-0.toml").read_text())
+    runtimes = observed["plugins"]["io.containerd.cri.v1.runtime"]["containerd"]["runtimes"]
+    assert "of-the-other-file" in runtimes
+    site.play(ROOT / "playbooks" / "verify.yml", "-e", json.dumps({"containerd_service": "another"}), status=2)
+
+
 def test_verify_says_why_containerd_has_nothing_in_effect(site: Site, tmp_path: Path) -> None:
     (site.nodes.engine("win2022-0").folder / CONFIG).write_text("version = 3\n[plugins\n")
     output = site.play(ROOT / "playbooks" / "verify.yml", "--limit", "win2022-0", status=2)
