@@ -33,6 +33,23 @@ def test_registry_credentials(secret: str, key: str, inline: bool) -> None:  # n
     assert tomlkit.parse(shown).unwrap()["auths"]["r.example"][key] == MASK
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[plugins.'cri'.registry.headers]\nA = ['αβγδ', \"αβγδ\"]\nB = [\n  'αβγδ', # αβγδ\n]\n[last]\nkept = 1\n",
+        "\ufeff[plugins.cri.registry]\nheaders = {Authorization = ['αβγδ'], X-Token = ['αβγδ']}\nlast.kept = 1\n",
+        "[plugins.cri]\nregistry.headers.Authorization = ['αβγδ']\nlast.kept = 1\n",
+        "plugins = {cri = {registry = {headers = {A = ['αβγδ']}, last = {kept = 1}}}}\n",
+    ],
+)
+def test_headers_of_registries(text: str) -> None:
+    shown = shown_toml(text.encode())
+    assert not GREEK & set(shown)
+    assert MASK in shown
+    assert "kept = 1" in shown
+    assert tomlkit.parse(shown.removeprefix("\ufeff"))
+
+
 @given(st.lists(SECRETS, min_size=1, max_size=3), st.booleans())
 @settings(max_examples=200)
 def test_headers_of_static_pods(secrets: list[str], flow: bool) -> None:  # noqa: FBT001 - a strategy's value

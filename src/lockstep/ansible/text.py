@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import yaml
 
+from lockstep.containerd.scan import Entry, entries_of
 from lockstep.kubelet.arguments import split
 from lockstep.kubelet.service_line import normal_name
 
 MASK = "********"
+_BOM = "\ufeff"
 
 # registry credentials in containerd's file; a value may be any kind of TOML string.
 # Source: containerd docs/cri/registry.md (`auth`: username, password, auth, identitytoken).
@@ -20,6 +24,8 @@ _TOML_SECRET = re.compile(
     r"""("{3}.*?"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')""",
     re.IGNORECASE | re.DOTALL,
 )
+# Source: containerd internal/cri/config/config.go, Registry.Headers ("HTTP headers that get sent to all registries").
+_HEADERS = ("registry", "headers")
 # Headers that kubelet sends to fetch static pods; kubelet itself hides them when it logs its configuration.
 # Source: kubernetes/kubernetes cmd/kubelet/app/server.go, "make the kubelet's config safe for logging".
 _MASKED_FIELD = "staticPodURLHeader"
@@ -31,7 +37,10 @@ _NOT_SHOWN = f"# Not shown: {_MASKED_FIELD} is written in a form in which it can
 
 def shown_toml(data: bytes | None) -> str:
     """Return containerd's configuration as text to show; empty where there is no file."""
-    return _TOML_SECRET.sub(rf'\1"{MASK}"', _decoded(data))
+    text = _decoded(data)
+    for entry in reversed(list(_headers(text))):
+        text = f'{text[: entry.start]}"{MASK}"{text[entry.end :]}'
+    return _TOML_SECRET.sub(rf'\1"{MASK}"', text)
 
 
 def shown_yaml(data: bytes | None) -> str:
@@ -61,6 +70,22 @@ def shown_command_line(line: str) -> str:
 def masked_flags(flags: Mapping[str, str]) -> dict[str, str]:
     """Return kubelet's flags as data to show."""
     return {name: MASK if name == _MASKED_FLAG else value for name, value in flags.items()}
+
+
+def _headers(text: str) -> Iterator[Entry]:
+    """Yield the headers that containerd sends to registries, of a text that is TOML."""
+    text = text.replace(_BOM, " ", 1) if text.startswith(_BOM) else text
+    try:
+        tomllib.loads(text)
+    except ValueError:
+        return
+    entries = [entry for _, entry in entries_of(text)]
+    while entries:
+        entry = entries.pop(0)
+        if any(pair == _HEADERS for pair in pairwise(name.lower() for name in entry.path[:-1])):
+            yield entry
+        else:
+            entries = [*(entry.inline or ()), *entries]
 
 
 def _is_masked(text: str) -> bool:
