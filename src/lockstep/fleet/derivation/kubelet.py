@@ -61,7 +61,8 @@ def settled_fields(taint: Taint | None, minor: Minor) -> dict[str, Any]:
 def _with_reserved_memory(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the user's fields with memory reserved for Windows itself, unless they say something about that."""
     own = dict(fields)
-    system, kube = own.get("systemReserved", {}), own.get("kubeReserved", {})
+    # kubeReserved that is null is taken away from the nodes, and reserves nothing.
+    system, kube = own.get("systemReserved", {}), own.get("kubeReserved") or {}
     if not (isinstance(system, Mapping) and isinstance(kube, Mapping)) or "memory" in {*system, *kube}:
         return own
     return {**own, "systemReserved": {**system, "memory": _RESERVED_MEMORY}}
