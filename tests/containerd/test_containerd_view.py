@@ -61,6 +61,27 @@ def test_what_pods_would_stumble_over_is_named() -> None:
     )
 
 
+BIN_DIR = "cni.bin_dir: containerd 2.4 took it away and ignores it; use cni.bin_dirs, a list"
+
+
+# What the programs make of such files: tests/sim/cases/containerd (bin-dir-2.4, version-2-on-2.3), which they confirm.
+@pytest.mark.parametrize(
+    ("version", "plugin", "release", "said"),
+    [
+        (3, "io.containerd.cri.v1.runtime", "2.3.7", ()),
+        (3, "io.containerd.cri.v1.runtime", "2.4.2", (BIN_DIR,)),
+        (4, "io.containerd.cri.v1.runtime", "2.4.2", (BIN_DIR,)),
+        (2, "io.containerd.grpc.v1.cri", "1.7.36", ()),
+        (2, "io.containerd.grpc.v1.cri", "2.4.2", ()),
+    ],
+)
+def test_a_key_that_an_upgrade_has_left_without_effect_is_named(
+    version: int, plugin: str, release: str, said: tuple[str, ...]
+) -> None:
+    text = f"version = {version}\n[plugins.'{plugin}'.cni]\nbin_dir = 'C:\\k\\cni'\n"
+    assert inspect(text.encode(), release).warnings == said
+
+
 def test_a_text_that_does_not_say_what_it_should_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     right = edit_module.put
     monkeypatch.setattr(edit_module, "put", lambda text, path, value: right(text, path, value).replace("[]", "['x']"))

@@ -17,11 +17,15 @@ EFFECTS: Mapping[str, Effect] = {"read": "read", "ignored": "ignored", "stops": 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A key that is gone: its path below the CRI plugin, the first release without it, and what does its work."""
+    """A key that is gone: its path below the CRI plugin, the first release without it, and what does its work.
+
+    `moved` says that a section with the name of config version 2 may still have it: it becomes `instead` there.
+    """
 
     path: tuple[str, ...]
     since: Version
     instead: str
+    moved: bool
 
 
 def effect(sections: Sections, config_version: int, containerd: str) -> Effect:
@@ -47,7 +51,10 @@ def streaming_keys() -> frozenset[str]:
 def removed_keys() -> tuple[Removed, ...]:
     """Return the keys that some release took away."""
     entries = _facts()["removed"]
-    return tuple(Removed(tuple(item["path"]), Version.parse(item["from"]), item["instead"]) for item in entries)
+    return tuple(
+        Removed(tuple(item["path"]), Version.parse(item["from"]), item["instead"], item.get("moved", False))
+        for item in entries
+    )
 
 
 @cache

@@ -6,11 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lockstep.catalog.containerd import Series, layouts, option_types, series
+from lockstep.catalog.containerd import Layout, Series, layouts, option_types, series
+from lockstep.catalog.containerd_files import removed_keys
+from lockstep.catalog.versions import Version
 from lockstep.containerd.draft import Draft
 from lockstep.containerd.settings import nearest, value_problem
 
 _RUNHCS = "io.containerd.runhcs.v1"
+_OLD_NAMES = 2
+"""The last config version whose CRI plugin has the old name."""
 # Source: containerd 1.7 services/server/config/config.go, mergeConfig ("Replace entire sections").
 _IMPORTS_REPLACE = (
     "imports: an imported file that has a section for the CRI plugin replaces all that this file says of it"
@@ -51,6 +55,8 @@ def inspect(data: bytes, version: str | None = None) -> View:
     )
     imports = _texts(draft.data.get("imports"))
     warnings = [] if version is None else list(_warnings(handlers, series(version)))
+    if version is not None and where is not None:
+        warnings += _removed(draft, where, Version.parse(version))
     if version is not None and imports and not series(version).merges_handlers:
         warnings.append(_IMPORTS_REPLACE)
     return View(
@@ -76,6 +82,20 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _table(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _removed(draft: Draft, where: Layout, version: Version) -> Iterator[str]:
+    """Yield the keys that say something and that this release, to which a node was upgraded, no longer reads."""
+    plugin = where.handlers[:2]
+    for key in removed_keys():
+        if version.release < key.since.release or (key.moved and where.config_version == _OLD_NAMES):
+            continue
+        table: Any = draft.data
+        for name in (*plugin, *key.path[:-1]):
+            table = _table(table).get(name)
+        if _table(table).get(key.path[-1]):
+            gone = f"containerd {key.since.minor_text} took it away and ignores it"
+            yield f"{'.'.join(key.path)}: {gone}; use {key.instead}"
 
 
 def _warnings(handlers: Mapping[str, Mapping[str, Any]], facts: Series) -> Iterator[str]:

@@ -20,7 +20,7 @@ def find(config: ConfigToml) -> Iterator[Finding]:
     for key in removed_keys():
         if running.release < key.since.release:
             continue
-        for plugin in (CRI_SHORT, CRI, CRI_RUNTIME):
+        for plugin in (CRI_RUNTIME,) if key.moved else (CRI_SHORT, CRI, CRI_RUNTIME):
             path = ("plugins", plugin, *key.path)
             if config.get(path):
                 message = f"containerd {key.since.minor_text} took '{'.'.join(key.path)}' away, and ignores it"
