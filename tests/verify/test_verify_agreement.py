@@ -52,6 +52,7 @@ class World:
         ]
         self.nodes = []
         self.effective: dict[str, dict[str, dict[str, Any]]] = {}
+        self.pause_images: dict[str, str | None] = {}
         for node, pool_name in POOL_OF.items():
             planned = plan.pools[pool_name]
             labels = {
@@ -60,6 +61,7 @@ class World:
                 "node.kubernetes.io/windows-build": planned.host,
                 **planned.kubelet.node_labels,
             }
+            self.pause_images[node] = planned.containerd.pause_image
             handlers = planned.containerd.handlers
             self.nodes.append(Node(node, labels, (TAINT,), frozenset(handler.name for handler in handlers)))
             self.effective[node] = {
@@ -69,7 +71,7 @@ class World:
 
     def prove(self) -> Agreement:
         effective: dict[str, Effective] = {**self.effective}
-        return prove(self.plan, POOL_OF, self.manifests, self.nodes, effective)
+        return prove(self.plan, POOL_OF, self.manifests, self.nodes, effective, pause_images=self.pause_images)
 
 
 def everything(agreement: Agreement) -> str:
@@ -142,6 +144,10 @@ def not_observed(world: World) -> None:
     del world.effective["win2022-0"]
 
 
+def other_pause_image(world: World) -> None:
+    world.pause_images["win2025-0"] = "registry.k8s.io/pause:3.10"
+
+
 def other_windows(world: World) -> None:
     labels = {**world.nodes[1].labels, "node.kubernetes.io/windows-build": "10.0.20348"}
     world.nodes[1] = replace(world.nodes[1], labels=labels)
@@ -165,6 +171,7 @@ def other_windows(world: World) -> None:
         (foreign_manifest, "class windows-old has a manifest but is not described"),
         (node_gone, "node win2025-0 of pool win2025 is not registered"),
         (not_observed, "its effective containerd configuration was not read"),
+        (other_pause_image, "node win2025-0 of pool win2025 has pause image registry.k8s.io/pause:3.10 instead of "),
         (other_windows, "is selected, but belongs to pool win2022"),
     ],
 )

@@ -52,11 +52,13 @@ def run(options: argparse.Namespace) -> int:
     try:
         nodes = read_nodes(_text(options.nodes))
         manifests = read_manifests(options.manifests)
-        effective = {path.stem: inspect(path.read_bytes()).handlers for path in options.observed.glob("*.toml")}
+        observed = {path.stem: inspect(path.read_bytes()) for path in sorted(options.observed.glob("*.toml"))}
     except (ObservationError, ContainerdConfigError) as error:
         raise InputError(str(error)) from error
     pool_of = {host: pool for pool, hosts in loaded.hosts.items() for host in hosts}
-    agreement = prove(loaded.plan, pool_of, manifests, nodes, effective)
+    effective = {name: view.handlers for name, view in observed.items()}
+    pause_images = {name: view.pause_image for name, view in observed.items()}
+    agreement = prove(loaded.plan, pool_of, manifests, nodes, effective, pause_images=pause_images)
     print(proof(agreement, columns()), end="")
     return 0 if agreement.agrees else 1
 

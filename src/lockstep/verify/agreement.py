@@ -6,7 +6,7 @@ computed from the plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,16 +66,20 @@ def prove(
     manifests: Sequence[Manifest],
     nodes: Sequence[Node],
     effective: Mapping[str, Effective],
+    *,
+    pause_images: Mapping[str, str | None] | None = None,
 ) -> Agreement:
     """Return what every manifest does on every node.
 
-    `pool_of` names the pool of each node that the description covers, `effective` the handlers in effect by node name.
+    `pool_of` names the pool of each node that the description covers, `effective` the handlers in effect by node name,
+    `pause_images` the pause image in effect, None where that was not said.
     """
     by_name = {manifest.name: manifest for manifest in manifests}
     seen = {node.name for node in nodes}
     problems = [f"class {name} is described but has no manifest" for name in plan.classes if name not in by_name]
     problems += [f"class {name} has a manifest but is not described" for name in by_name if name not in plan.classes]
     problems += [f"node {name} of pool {pool} is not registered" for name, pool in pool_of.items() if name not in seen]
+    problems += _other_pause_images(plan, pool_of, pause_images or {})
     rows: list[Row] = []
     for name, item in plan.classes.items():
         if name not in by_name:
@@ -88,6 +92,17 @@ def prove(
             problems.append(f"class {name} selects no node, so its pods stay Pending")
         rows += mine
     return Agreement(tuple(rows), tuple(problems), nodes=len(nodes), classes=len(plan.classes))
+
+
+def _other_pause_images(plan: Plan, pool_of: Mapping[str, str], found: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield the nodes whose pause image is another: it decides which build a utility VM boots, and whether pods start.
+
+    Source: microsoft/hcsshim internal/uvm (the utility VM is of the pause image's layers).
+    """
+    for name, image in found.items():
+        pool = plan.pools.get(pool_of.get(name, ""))
+        if pool and image is not None and image != pool.containerd.pause_image:
+            yield f"node {name} of pool {pool.name} has pause image {image} instead of {pool.containerd.pause_image}"
 
 
 def _row(
