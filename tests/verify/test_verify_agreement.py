@@ -188,3 +188,8 @@ def test_each_disagreement_is_named(plan: Plan, fault: Callable[[World], None], 
 def test_what_is_no_node_list_is_refused(text: str) -> None:
     with pytest.raises(ObservationError, match="kubectl get nodes -o json"):
         read_nodes(text)
+
+
+def test_what_a_node_list_lacks_is_named() -> None:
+    with pytest.raises(ObservationError, match="it has no 'kind'"):
+        read_nodes('{"items": []}')

@@ -6,16 +6,18 @@ import argparse
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 from lockstep.cli.command import InputError, Subparsers
 from lockstep.cli.source import add_source, checked
 from lockstep.containerd.errors import ContainerdConfigError
 from lockstep.containerd.view import inspect
+from lockstep.fleet.own_labels import POOL
 from lockstep.report.proof import proof
 from lockstep.report.table import columns
 from lockstep.verify.agreement import prove
-from lockstep.verify.observed import ObservationError, read_manifests, read_nodes
+from lockstep.verify.observed import Node, ObservationError, read_manifests, read_nodes
 
 TIMEOUT_SECONDS = 30
 
@@ -55,12 +57,17 @@ def run(options: argparse.Namespace) -> int:
         observed = {path.stem: inspect(path.read_bytes()) for path in sorted(options.observed.glob("*.toml"))}
     except (ObservationError, ContainerdConfigError) as error:
         raise InputError(str(error)) from error
-    pool_of = {host: pool for pool, hosts in loaded.hosts.items() for host in hosts}
+    pool_of = {host: pool for pool, hosts in loaded.hosts.items() for host in hosts} or _by_label(nodes)
     effective = {name: view.handlers for name, view in observed.items()}
     pause_images = {name: view.pause_image for name, view in observed.items()}
     agreement = prove(loaded.plan, pool_of, manifests, nodes, effective, pause_images=pause_images)
     print(proof(agreement, columns()), end="")
     return 0 if agreement.agrees else 1
+
+
+def _by_label(nodes: Sequence[Node]) -> dict[str, str]:
+    """Return the pool that each node was registered for: a description without an inventory names no hosts."""
+    return {node.name: node.labels[POOL] for node in nodes if POOL in node.labels}
 
 
 def _text(source: str) -> str:

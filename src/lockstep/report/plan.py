@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from lockstep.catalog.builds import resolve
+from lockstep.fleet.own_labels import POOL
 from lockstep.fleet.plan import ClassPlan, Plan, PoolPlan
+from lockstep.k8s.labels import WINDOWS_BUILD
 from lockstep.report.table import table
 
 PREFIX = "runhcs-wcow-"
 MANY = 4
-LABELS = {"node.kubernetes.io/windows-build": "build", "lockstep.windows/pool": "pool"}
+LABELS = {WINDOWS_BUILD: "build", POOL: "pool"}
 
 USUAL_PAUSE = "registry.k8s.io/pause"
 

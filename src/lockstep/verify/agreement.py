@@ -13,9 +13,8 @@ from typing import Any
 from lockstep.catalog.builds import UnknownBuild, resolve
 from lockstep.catalog.compatibility import can_run
 from lockstep.fleet.plan import ClassPlan, Handler, Plan, PoolPlan
+from lockstep.k8s.labels import WINDOWS_BUILD
 from lockstep.verify.observed import Manifest, Node
-
-WINDOWS_BUILD = "node.kubernetes.io/windows-build"
 
 Effective = Mapping[str, Mapping[str, Any]]
 """Handlers in effect on one node: the handler's table in `containerd config dump`, by name."""

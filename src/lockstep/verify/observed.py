@@ -51,7 +51,9 @@ def read_nodes(text: str) -> list[Node]:
         items = document["items"] if str(document["kind"]).endswith("List") else [document]
         return [_node(item) for item in items]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ObservationError(f"not a list of nodes as `kubectl get nodes -o json` prints it ({error!r})") from error
+        raise ObservationError(
+            f"not a list of nodes as `kubectl get nodes -o json` prints it: {_why(error)}"
+        ) from error
 
 
 def read_manifests(folder: Path) -> list[Manifest]:
@@ -67,6 +69,10 @@ def read_manifests(folder: Path) -> list[Manifest]:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
             raise ObservationError(f"{path}: not a RuntimeClass manifest ({error})") from error
     return manifests
+
+
+def _why(error: Exception) -> str:
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 
 def _node(item: Any) -> Node:
