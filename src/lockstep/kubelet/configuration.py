@@ -149,8 +149,15 @@ def _key(key: Any, path: tuple[str, ...]) -> str:
 
 def _without_none(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without_none(item) for key, item in value.items() if item is not None}
+        return {key: _without_none(item) for key, item in value.items() if not _only_removes(item)}
     return list(value) if isinstance(value, tuple) else value
+
+
+def _only_removes(value: Any) -> bool:
+    """Return whether a planned value has nothing to add: an empty mapping in its place would switch defaults off."""
+    if isinstance(value, Mapping):
+        return bool(value) and all(map(_only_removes, value.values()))
+    return value is None
 
 
 def _merged(current: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,7 +167,7 @@ def _merged(current: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str,
             result.pop(key, None)
         elif isinstance(value, Mapping) and isinstance(result.get(key), Mapping):
             result[key] = _merged(result[key], value)
-        elif key not in result or not same(result[key], _without_none(value)):
+        elif not _only_removes(value) and (key not in result or not same(result[key], _without_none(value))):
             result[key] = _without_none(value)
     return result
 
