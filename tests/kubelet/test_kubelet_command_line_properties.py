@@ -167,3 +167,11 @@ def test_a_sound_command_line_has_no_problem() -> None:
         "--node-labels=team=web,node.kubernetes.io/x=y"
     )
     assert check_command_line(line, VERSION, {"registerWithTaints": [], "cgroupsPerQOS": False}) == []
+
+
+def test_a_log_file_called_kubelet_is_not_the_program() -> None:
+    line = r"C:\k\kube-log-runner.exe -log-file C:\var\log\kubelet C:\k\kubelet.exe --config=c"
+    assert (parse_command_line(line, "1.36.1").program, parse_command_line(line, "1.36.1").stray) == (
+        r"C:\k\kubelet.exe",
+        (),
+    )

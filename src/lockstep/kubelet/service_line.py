@@ -155,9 +155,15 @@ def _find_kubelet(command_line: str, arguments: list[Argument]) -> tuple[int, st
     if _stem(first) == _KUBELET:
         return 0, None
     if _stem(first) == _RUNNER:
-        for index, argument in enumerate(arguments[1:], 1):
-            if _stem(argument.value) == _KUBELET and not argument.value.startswith("-"):
-                return index, first
+        named = [
+            (index, argument.value)
+            for index, argument in enumerate(arguments[1:], 1)
+            if _stem(argument.value) == _KUBELET and not argument.value.startswith("-")
+        ]
+        # A log file may be called kubelet too: the one that says .exe is the program.
+        programs = [index for index, value in named if value.lower().endswith(".exe")] + [index for index, _ in named]
+        if programs:
+            return programs[0], first
         raise CommandLineError(f"{first} starts something other than kubelet", "give it kubelet.exe and its flags")
     raise CommandLineError(
         f"the service runs {first}, whose flags for kubelet are kept elsewhere",
