@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lockstep.knowledge import errors, rules, terms
+from lockstep.knowledge import errors, rules, said, terms
 from lockstep.knowledge.errors import Error
 from lockstep.knowledge.rules import Page
 from lockstep.knowledge.terms import Term
@@ -17,11 +17,12 @@ _FEW_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a text means: a rule's page, a term, or error texts that it holds; exactly one of the three."""
+    """What a text means: a rule's page, a term, or what it holds: error texts, and lines of rules' pages."""
 
     page: Page | None = None
     term: Term | None = None
     errors: tuple[Error, ...] = ()
+    pages: tuple[Page, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,12 @@ def lookup(text: str) -> Found | NotFound:
         return Found(page=page) if page else NotFound(words=(near,) if near else ())
     if term := terms.term(asked):
         return Found(term=term)
-    if known := errors.recognized(asked):
-        return Found(errors=tuple(known))
+    known = tuple(errors.recognized(asked))
+    pages = tuple(page for rule in said.rules_that_say(asked) if (page := rules.page(rule)))
+    if len(pages) == 1 and not known:
+        return Found(page=pages[0])
+    if known or pages:
+        return Found(errors=known, pages=pages)
     return NotFound(words=_near_terms(asked), errors=tuple(errors.similar(asked)))
 
 

@@ -22,8 +22,7 @@ def explain(found: Found, width: int) -> str:
     elif found.term:
         lines = list(_term(found.term, width))
     else:
-        first, *others = found.errors
-        lines = [*_error(first, width), *_also(others, width)]
+        lines = list(_held(found, width))
     return "\n".join(lines) + "\n"
 
 
@@ -91,6 +90,18 @@ def _cause(number: int, cause: Cause, width: int) -> Iterator[str]:
     for index, tell in enumerate(cause.tell):
         yield from _hanging("  to tell  " if index == 0 else "           ", tell, width)
     yield from _hanging("  change   ", cause.change, width)
+
+
+def _held(found: Found, width: int) -> Iterator[str]:
+    if found.errors:
+        first, *others = found.errors
+        yield from _error(first, width)
+        yield from _also(others, width)
+    if found.pages:
+        yield from ("", "Findings that lead to it") if found.errors else ("Findings that lead to this text",)
+        for page in found.pages:
+            yield from _hanging(f"{page.rule}  ", page.title, width)
+        yield from ("", *_wrapped(f"lockstep explain {found.pages[0].rule} shows what to change.", width))
 
 
 def _also(others: Sequence[Error], width: int) -> Iterator[str]:
