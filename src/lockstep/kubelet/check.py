@@ -124,10 +124,16 @@ def _overriding(line: CommandLine, facts: Minor, configuration: Mapping[str, Any
 
 
 def _missing(line: CommandLine) -> Iterator[Problem]:
+    """What a native service needs; a wrapper such as nssm may start kubelet, and flags alone may configure it."""
     values = line.values()
     if values.get("windows-service", "false") not in ("true", "1", "t", "T", "TRUE", "True"):
-        message = "without --windows-service the service control manager ends kubelet while it starts"
-        yield Problem(MISSING_FLAG, Severity.ERROR, ("windows-service",), message, "add --windows-service")
-    if not values.get("config"):
-        message = "without --config kubelet reads no configuration file"
-        yield Problem(MISSING_FLAG, Severity.ERROR, ("config",), message, "add --config with the file's path")
+        message = (
+            "without --windows-service the service control manager ends kubelet while it starts, "
+            "unless a wrapper such as nssm starts it"
+        )
+        fix = "add --windows-service where kubelet.exe itself is the service"
+        yield Problem(MISSING_FLAG, Severity.WARNING, ("windows-service",), message, fix)
+    if not values.get("config") and not values.get("config-dir"):
+        message = "without --config kubelet reads no configuration file: its flags and defaults alone count"
+        fix = "add --config with the file's path, or let the flags say everything"
+        yield Problem(MISSING_FLAG, Severity.WARNING, ("config",), message, fix)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from lockstep.catalog.kubernetes import Minor, UnknownMinor, minor
 from lockstep.finding import DataPath, Place
+from lockstep.kubelet.arguments import Argument, split
 from lockstep.kubelet.configuration import View, inspect_configuration
 from lockstep.kubelet.service_line import CommandLine, Use, parse
 from lockstep.rules.given.context import Context
@@ -62,18 +63,18 @@ class KubeletLine(Subject):
         return _minor(self.context)
 
     def value(self, path: DataPath) -> Place:
-        """Return where a flag is written; the whole line for one that is not there."""
+        """Return where a flag or a stray argument is written; the program for one that is not there."""
         return self.key(path)
 
     def key(self, path: DataPath) -> Place:
-        """Return where a flag is written; the whole line for one that is not there."""
-        use = self._uses.get(str(path[0])) if path else None
+        """Return where a flag or a stray argument is written; the program for one that is not there."""
+        name = str(path[0]) if path else ""
+        use: Use | Argument | None = self._uses.get(name)
         if use is None:
-            found = self.text.find(str(path[0])) if path else -1
-            start, length = (found, len(str(path[0]))) if found >= 0 else (0, len(self.text))
-        else:
-            start, length = use.start, use.end - use.start
-        return TextPlaces(self.file, self.text).at(start, length)
+            arguments = split(self.text)
+            use = next((argument for argument in arguments[1:] if argument.value == name), None)
+            use = use or next(iter(arguments), Argument("", 0, len(self.text)))
+        return TextPlaces(self.file, self.text).at(use.start, use.end - use.start)
 
     @cached_property
     def parsed(self) -> CommandLine | None:
