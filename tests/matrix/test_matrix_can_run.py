@@ -28,6 +28,8 @@ def test_answers(case: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> No
     shown = " ".join((said.err if case["exit"] == 2 else said.out).split())
     for words in case["says"]:
         assert words in shown
+    for words in case.get("not", ()):
+        assert words not in shown
     if case["exit"] < 2:
         assert max(map(len, said.out.splitlines())) <= 80
 
@@ -37,6 +39,12 @@ def test_data_says_the_same_and_what_is_nearest_works(case: dict[str, Any], caps
     assert ask(f"{case['arguments']} --format json") == case["exit"]
     data = json.loads(capsys.readouterr().out)
     assert data["runs"] is (case["exit"] == 0)
+    said = [word.removeprefix("warning ") for word in case["says"] if word.startswith("warning ")]
+    assert [warned["rule"] for warned in data["warnings"]] == said
+    typed = case["arguments"].split()
+    for key in ("guest", "host"):
+        word = typed[typed.index(f"--{key}") + 1]
+        assert data["asked"][key] == word or not word.startswith("10.0.")
     assert data["nearest"] if case["exit"] else not data["nearest"]
     for other in data["nearest"]:
         builds = {key: Build(int(other[key].split(".")[2])) for key in ("host", "guest", "pool_guest") if other[key]}

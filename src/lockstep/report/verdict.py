@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from lockstep.catalog import pause
@@ -14,15 +15,26 @@ _WORDS = {"process": "process isolation", "hyperv": "Hyper-V isolation"}
 _LABEL = 9
 
 
-def text(verdict: Verdict, containerd: str, width: int) -> str:
-    """Return the answer with its reason, what it takes, and what comes nearest, in at most `width` columns."""
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something that may go wrong although the container runs: the rule, what, and what to change."""
+
+    rule: str
+    message: str
+    fix: str
+
+
+def text(verdict: Verdict, containerd: str, width: int, warnings: Sequence[Warned] = ()) -> str:
+    """Return the answer with its reason, what it takes or warns of, and what comes nearest, in `width` columns."""
     asked = verdict.asked
     answer, runs = ("yes", "runs") if verdict.ok else ("no", "does not run")
     said = (
-        f"a container of {asked.guest} {runs} in {_WORDS[asked.isolation]} on {asked.host},"
+        f"a container of {_named(asked.guest)} {runs} in {_WORDS[asked.isolation]} on {_named(asked.host)},"
         f" {_pool(asked.pool_guest)}containerd {containerd}"
     )
     lines = [*_labelled(answer, said, width), *_labelled("why", verdict.reason, width)]
+    for warned in warnings:
+        lines += _labelled("warning", f"{warned.rule}: {warned.message}; {warned.fix}", width)
     for need in _needs(asked) if verdict.ok else ():
         lines += _labelled("needs", need, width)
     for other in verdict.nearest:
@@ -30,24 +42,30 @@ def text(verdict: Verdict, containerd: str, width: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_data(verdict: Verdict, containerd: str) -> dict[str, Any]:
-    """Return the answer as plain data; builds are `10.0.<build>`."""
+def to_data(verdict: Verdict, containerd: str, warnings: Sequence[Warned] = ()) -> dict[str, Any]:
+    """Return the answer as plain data; builds are `10.0.<build>`, with the revision where one was asked for."""
     return {
         "runs": verdict.ok,
         "reason": verdict.reason,
         "asked": _combination(verdict.asked),
         "containerd": containerd,
+        "warnings": [asdict(warned) for warned in warnings],
         "needs": list(_needs(verdict.asked)) if verdict.ok else [],
         "nearest": [_combination(other) for other in verdict.nearest],
     }
 
 
+def _named(build: Build) -> str:
+    """Return the build as messages name it, with its revision where that was given."""
+    return str(build).replace(build.label, build.full)
+
+
 def _combination(combination: Combination) -> dict[str, Any]:
     return {
-        "guest": combination.guest.label,
-        "host": combination.host.label,
+        "guest": combination.guest.full,
+        "host": combination.host.full,
         "isolation": combination.isolation,
-        "pool_guest": combination.pool_guest.label if combination.pool_guest else None,
+        "pool_guest": combination.pool_guest.full if combination.pool_guest else None,
     }
 
 

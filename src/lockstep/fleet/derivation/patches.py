@@ -7,6 +7,7 @@ Source: MicrosoftDocs/Virtualization-Documentation version-compatibility.md and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 
 from lockstep.catalog.builds import Build
@@ -16,6 +17,16 @@ from lockstep.fleet.model import Pool
 GUEST_PATCHED_LATER = "LW214"
 FEBRUARY_2020 = "LW215"
 SAME_PATCH = "LW216"
+
+
+@dataclass(frozen=True, slots=True)
+class PatchProblem:
+    """What is wrong between two patches of one build: the rule, in words, and what to change."""
+
+    rule: str
+    what: str
+    fix: str
+    hint: str | None = None
 
 
 def extremes(pools: Iterable[Pool]) -> tuple[Pool, ...]:
@@ -36,25 +47,28 @@ def patch_findings(guest: Build, pools: Iterable[Pool], path: DataPath) -> Itera
 
 def patch_finding(guest: Build, host: Build, pool: str, path: DataPath) -> Finding | None:
     """Return a warning about the patches of a process-isolated guest and its host on a pool, or None."""
+    problem = patch_problem(guest, host)
+    if problem is None:
+        return None
+    both = f"a container of {guest.full} on pool {pool}, whose hosts are {host.full}"
+    return Finding(problem.rule, Severity.WARNING, path, f"{both}: {problem.what}", problem.hint, problem.fix)
+
+
+def patch_problem(guest: Build, host: Build) -> PatchProblem | None:
+    """Return what is wrong between the patches of a process-isolated guest and its host, or None."""
     facts = host.facts
     if guest != host or facts is None or guest.revision is None or host.revision is None:
         return None
-    both = f"a container of {guest.full} on pool {pool}, whose hosts are {host.full}"
     if facts.same_patch:
         if guest.revision == host.revision:
             return None
-        fix = f"use an image of {host.full}, tagged so"
-        return Finding(
-            SAME_PATCH, Severity.WARNING, path, f"{both}: {facts.product} supports only its own patch", fix=fix
-        )
+        what = f"{facts.product} supports only its own patch"
+        return PatchProblem(SAME_PATCH, what, f"use an image of {host.full}, tagged so")
     change = facts.february_2020
     if change is not None and (guest.revision < change) != (host.revision < change):
-        message = f"{both}: 32-bit programs in it fail"
         hint = f"February 2020's change to system calls, {host.label}.{change}, lies between them"
-        fix = "update the older of the two"
-        return Finding(FEBRUARY_2020, Severity.WARNING, path, message, hint, fix)
+        return PatchProblem(FEBRUARY_2020, "32-bit programs in it fail", "update the older of the two", hint)
     if guest.revision > host.revision:
         fix = f"update the hosts first, or use an image of {host.full} or older"
-        message = f"{both}: an image patched later than its host may not start"
-        return Finding(GUEST_PATCHED_LATER, Severity.WARNING, path, message, fix=fix)
+        return PatchProblem(GUEST_PATCHED_LATER, "an image patched later than its host may not start", fix)
     return None
