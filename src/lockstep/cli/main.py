@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from lockstep import __version__
 from lockstep.cli.command import InputError
@@ -29,7 +30,7 @@ disagreement); 2 the command could not do its work."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 well, 1 findings, 2 the command could not do its work."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    options = _parser(given).parse_args(given)
+    options = _parsed(given)
     try:
         return int(options.run(options))
     except InputError as error:
@@ -41,6 +42,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     except KeyboardInterrupt:
         return 130
+
+
+def _parsed(given: Sequence[str]) -> argparse.Namespace:
+    """Return the options; paths may stand between them, which argparse has no way to allow for in subcommands."""
+    parser = _parser(given)
+    options, left = parser.parse_known_args(given)
+    paths = getattr(options, "paths", None)
+    if left and (not isinstance(paths, list) or any(text.startswith("-") and text != "-" for text in left)):
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    if left:
+        options.paths = [*(paths or ()), *map(Path, left)]
+    return options
 
 
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
