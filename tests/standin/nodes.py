@@ -15,7 +15,6 @@ which takes a second instead of a quarter of a minute.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import shutil
 import subprocess
@@ -116,20 +115,31 @@ def boot(folder: Path, number: int) -> standin.Node:
         # cp, because Wine's folders hold symbolic links to what is not there.
         subprocess.run(["cp", "-a", "--reflink=auto", template, folder], check=True)
     _power("start", folder, number)
-    return standin.Node(folder)
+    node = standin.Node(folder)
+    # A machine that boots has its service manager a moment later.
+    until_it_ends_well(node, "sc.exe", "query", "PlugPlay")
+    return node
 
 
-def wait_for(node: standin.Node, service: str, *answer: str) -> None:
-    """Wait until a service runs, and until a program then ends well. Raises TimeoutError."""
+def wait_for(node: standin.Node, service: str) -> None:
+    """Wait until a service runs. Raises TimeoutError."""
     deadline = time.monotonic() + _LIMIT
-    while time.monotonic() < deadline:
-        if node.states([service])[service].state == "running":
-            with contextlib.suppress(ProgramError):
-                if answer:
-                    run(node, *answer)
-                return
+    while node.states([service])[service].state != "running":
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{node.folder.name}: {service} does not run")
         time.sleep(0.2)
-    raise TimeoutError(f"{node.folder.name}: {service} does not run, or {' '.join(answer)} fails")
+
+
+def until_it_ends_well(node: standin.Node, program: str, *arguments: str) -> bytes:
+    """Run a program again and again until it ends with 0, and return its standard output. Raises ProgramError."""
+    deadline = time.monotonic() + _LIMIT
+    while True:
+        try:
+            return run(node, program, *arguments)
+        except ProgramError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.2)
 
 
 def run(node: standin.Node, program: str, *arguments: str) -> bytes:

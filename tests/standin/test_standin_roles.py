@@ -92,7 +92,7 @@ def _plug_pulled(scenario: Scenario) -> None:
     for name, node in scenario.nodes.items():
         node.power("stop")
         node.power("start")
-        nodes.wait_for(node, "containerd", CRICTL, *INFO)
+        nodes.until_it_ends_well(node, CRICTL, *INFO)
         assert_planned(node, scenario.planned(name).containerd)
 
 
