@@ -13,7 +13,7 @@ import pytest
 from lockstep.catalog.builds import resolve
 from lockstep.catalog.kubernetes import known_minors
 from lockstep.finding import Severity
-from lockstep.knowledge import rules
+from lockstep.knowledge import errors, rules
 from lockstep.knowledge.rules import Example, Page
 from lockstep.kubelet.check import check_command_line, check_configuration
 from lockstep.kubelet.problem import Problem
@@ -142,3 +142,24 @@ def test_ids_are_found_in_any_letter_case() -> None:
 def test_a_page_without_its_sections_is_refused() -> None:
     with pytest.raises(ValueError, match="needs its heading"):
         rules.parse("# LW999: Something\n\nMeaning.\n")
+
+
+@pytest.mark.parametrize("minor", known_minors())
+def test_lw311_says_of_every_minor_what_the_finding_does(minor: str) -> None:
+    """Source: kubernetes/kubernetes pkg/kubelet/apis/config/validation/validation_windows.go v1.30.14, v1.31.14."""
+    page = rules.page("LW311")
+    error = next(error for error in errors.errors() if error.key == "cgroups-on-windows")
+    assert page is not None
+    old = int(minor.partition(".")[2]) <= 30
+    linux = b"cgroupsPerQOS: true\nenforceNodeAllocatable: [pods]\n"
+    head = b"apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+    found = [item for item in check_configuration(head + linux, f"{minor}.1") if item.rule == "LW311"]
+    assert {item.severity for item in found} == {Severity.ERROR if old else Severity.WARNING}
+    meaning = " ".join(page.meaning.split())
+    assert "Up to 1.30 kubelet does not start" in meaning
+    assert "From 1.31 it starts" in meaning
+    written = '[] up to 1.30, and with ["none"] from 1.31'
+    assert written in error.causes[0].change
+    assert written.replace(", and", " and") in meaning.replace("`", "")
+    right = b"cgroupsPerQOS: false\nenforceNodeAllocatable: " + (b"[]\n" if old else b"[none]\n")
+    assert "LW311" not in {item.rule for item in check_configuration(head + right, f"{minor}.1")}
