@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -28,6 +29,9 @@ UNKNOWN_FILE = "LW030"
 UNREADABLE_KUBELET = "LW300"
 UNREADABLE_LINE = "LW329"
 COMMAND_LINE = "--command-line"
+TEMPLATE = "{{"
+_BINARY_PATH = re.compile(r"^[ \t]*BINARY_PATH_NAME[ \t]*:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+"""Source: Microsoft Learn, "sc.exe qc"."""
 _EXPECTED = (
     "expected a description (lockstep_fleet), a config.toml (version and [plugins]), a KubeletConfiguration, or "
     "RuntimeClasses (apiVersion and kind)"
@@ -58,6 +62,7 @@ class _Reading:
     findings: list[Finding] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     passed_over: int = 0
+    unread: list[str] = field(default_factory=list)
 
     def add(self, given: Given, kind: Kind) -> None:
         """Take a file for what it is."""
@@ -75,7 +80,9 @@ class _Reading:
             self._add_objects(given)
 
     def add_line(self, text: str) -> None:
-        """Take the command line of kubelet's service."""
+        """Take the command line of kubelet's service, by itself or in what sc.exe qc prints."""
+        if printed := _BINARY_PATH.search(text):
+            text = printed[1]
         self.sources[COMMAND_LINE] = text
         line = KubeletLine(COMMAND_LINE, text, self.context)
         try:
@@ -115,6 +122,7 @@ class _Reading:
             notes=tuple(self._notes(said)),
             unsure=frozenset(unsure),
             classes=0 if loaded else len(self.classes),
+            subjects=len(self.configs) + len(self.kubelets) + len(self.lines) + len(self.classes),
         )
 
     def _unknown(self, given: Given) -> None:
@@ -133,6 +141,9 @@ class _Reading:
         try:
             file.view  # noqa: B018 - it is read here, so that rules need not
         except KubeletConfigError as error:
+            if given.found and TEMPLATE in self.sources[given.file]:
+                self._pass_over(given)
+                return
             place = within(self.sources[given.file], given.file, error.line or 1, error.column or 1)
             self.findings.append(Finding(UNREADABLE_KUBELET, Severity.ERROR, (), error.message, None, error.fix, place))
         else:
@@ -145,6 +156,10 @@ class _Reading:
             self.findings += source.decode(given.content, given.file).findings
             return
         stream = read_stream(text, given.file, self.context)
+        unread = any(finding.rule == source.NOT_YAML or TEMPLATE in text for finding in stream.findings)
+        if given.found and unread:
+            self._pass_over(given)
+            return
         self.classes += stream.classes
         self.findings += stream.findings
         self.passed_over += stream.others
@@ -153,6 +168,12 @@ class _Reading:
             self.findings.append(
                 Finding(UNKNOWN_FILE, Severity.ERROR, (), message, _EXPECTED, place=Place(given.file, 1, 1))
             )
+
+    def _pass_over(self, given: Given) -> None:
+        """Leave out a file of a folder that cannot be read: nobody said that it is to be checked."""
+        template = TEMPLATE in self.sources.pop(given.file)
+        reason = "it looks like a template, of Helm perhaps" if template else "it is not YAML"
+        self.unread.append(f"{given.file} was passed over: {reason}")
 
     def _notes(self, said: Context) -> Iterator[str]:
         context = self.context
@@ -177,6 +198,7 @@ class _Reading:
             several = self.passed_over > 1
             what = "files or objects of other kinds were" if several else "file or object of another kind was"
             yield f"{self.passed_over} {what} passed over"
+        yield from self.unread
 
 
 def _completed(said: Context, loaded: Sequence[Loaded]) -> Context:

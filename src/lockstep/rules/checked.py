@@ -14,7 +14,8 @@ class Checked:
     """Findings in order, the text of each file that was read, and what could not be checked for want of a fact.
 
     `suppressed` findings were silenced by comments or options; `unsure` are files that were not checked in full.
-    `pools` and `classes` say how many of each are described, or have a manifest.
+    `pools` and `classes` say how many of each are described, or have a manifest, `subjects` how many parts of files
+    rules looked at.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -24,6 +25,7 @@ class Checked:
     unsure: frozenset[str] = frozenset()
     pools: int = 0
     classes: int = 0
+    subjects: int = 0
 
     @property
     def errors(self) -> int:

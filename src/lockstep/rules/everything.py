@@ -12,7 +12,7 @@ from lockstep.rules import check
 from lockstep.rules.checked import Checked, checked
 from lockstep.rules.given.context import Context
 from lockstep.rules.given.kinds import Kind, kind_of
-from lockstep.rules.given.read import Given, read
+from lockstep.rules.given.read import Given, GivenError, read
 from lockstep.rules.suppressions import Weights, applied
 
 
@@ -33,7 +33,10 @@ class Inputs:
 
 
 def check_all(inputs: Inputs) -> Checked:
-    """Return everything that is wrong with what was given. Raises GivenError for a path that does not exist."""
+    """Return everything that is wrong with what was given.
+
+    Raises GivenError for a path that does not exist, and for folders in which nothing can be checked.
+    """
     files = read(inputs.paths, inputs.standard_input)
     described, others = _sorted(files.files)
     loaded = [
@@ -46,9 +49,15 @@ def check_all(inputs: Inputs) -> Checked:
         from lockstep.rules.beside import judge  # noqa: PLC0415 - a description alone needs none of the rules over files
 
         parts.append(judge(others, inputs.command_line, inputs.context, loaded))
+    if not loaded and not any(part.findings or part.subjects for part in parts):
+        raise GivenError(_nothing(inputs.paths, [note for part in parts for note in part.notes]))
     firm = [finding for one in loaded for finding in one.findings if finding.severity is Severity.ERROR]
     found = applied(_joined(parts), firm, inputs.weights)
     return replace(found, findings=tuple(sorted(found.findings, key=order)))
+
+
+def _nothing(paths: Iterable[Path], notes: Sequence[str]) -> str:
+    return "; ".join((f"nothing to check was found in {', '.join(map(str, paths))}", *notes))
 
 
 def _sorted(files: Iterable[Given]) -> tuple[list[Given], list[tuple[Given, Kind]]]:
@@ -56,7 +65,7 @@ def _sorted(files: Iterable[Given]) -> tuple[list[Given], list[tuple[Given, Kind
     described: list[Given] = []
     others: list[tuple[Given, Kind]] = []
     for given in files:
-        kind = kind_of(given.content.decode("utf-8-sig", "replace"), given.file)
+        kind = kind_of(given.content.decode("utf-8-sig", "replace"), given.file, found=given.found)
         if kind is Kind.DESCRIPTION and not given.found:
             described.append(given)
         else:

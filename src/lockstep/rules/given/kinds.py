@@ -23,7 +23,7 @@ class Kind(Enum):
 
 
 _TOML_ROOTS = frozenset(
-    ("version", "plugins", "imports", "root", "state", "grpc", "ttrpc", "debug", "metrics", "disabled_plugins")
+    ("plugins", "proxy_plugins", "imports", "root", "state", "grpc", "ttrpc", "debug", "metrics", "disabled_plugins")
 )
 _TOML_LINE = re.compile(r"^[ \t]*(?:\[+[ \t]*\"?(?:plugins|grpc|proxy_plugins)\b.*\]|version\s*=\s*\S+)", re.MULTILINE)
 _OBJECT = re.compile(r"""^(?:---[ \t]+)?[{, \t]*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
@@ -38,11 +38,18 @@ _INI = re.compile(r"\A(?:\s|[#;].*\n)*(?:\[[^\]\n,=]+\]\s*$|[\w.-]+(?:[ \t]+ansi
 _ENOUGH = 0.5
 
 
-def kind_of(text: str, name: str) -> Kind:
-    """Return what a file is by its text; its name decides only where that says more than the text."""
-    if PurePath(name).suffix == ".toml" or _is_config_toml(text):
+def kind_of(text: str, name: str, *, found: bool = False) -> Kind:
+    """Return what a file is by its text; its name decides only where that says more than the text.
+
+    Of the TOML files that were found in a folder, most belong to other programs.
+    """
+    path = PurePath(name)
+    named = path.name == "config.toml" if found else path.suffix == ".toml"
+    if named or _is_config_toml(text):
         return Kind.CONFIG_TOML
     keys = _TOP_KEY.findall(text)
+    if path.suffix == ".toml":
+        return Kind.UNKNOWN
     if VARIABLE in keys:
         return Kind.DESCRIPTION
     if _KUBELET.search(text):
@@ -62,9 +69,10 @@ def _by_keys(text: str, keys: list[str]) -> Kind:
 
 def _is_config_toml(text: str) -> bool:
     try:
-        return bool(tomllib.loads(text).keys() & _TOML_ROOTS)
+        data = tomllib.loads(text)
     except (ValueError, RecursionError):
         return len(_TOML_LINE.findall(text)) > 1
+    return isinstance(data.get("version"), int) or bool(data.keys() & _TOML_ROOTS)
 
 
 def _describes(text: str, keys: list[str]) -> bool:
