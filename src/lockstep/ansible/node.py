@@ -136,7 +136,9 @@ def read(session: Session, operations: Sequence[Operation]) -> list[Result]:
     try:
         return session.read(operations)
     except NodeError as error:
-        system = next((str(System.of(result)) for result in error.results if result["op"] == "system.read"), None)
+        system = next(
+            (str(System.of(result)) for result in error.results if result["op"] == "system.read" and result["ok"]), None
+        )
         facts = {"node": system, "it said": error.message, "do": _advice(error)}
         raise TaskError(f"{error.subject or 'the node'} cannot be read, so nothing was done", facts) from error
     except ConnectionBrokeError as error:
