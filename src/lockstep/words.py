@@ -10,6 +10,7 @@ from functools import lru_cache
 _LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 _CLOSE_ENOUGH = 0.6
 _CANDIDATES = 5
+_LETTERS_A_SLIP = 8
 _TOO_LONG = 100
 
 
@@ -22,6 +23,13 @@ def shortened(text: str, limit: int = 60) -> str:
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that is spelt nearest to `word`, in any letter case, or None where none is near."""
     return _nearest(word, tuple(known))
+
+
+def misspelt(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that `word` is a slip of the pen or two for, or None: for names of which many are alike."""
+    near = nearest(word, known)
+    slips = _slips(word.lower(), near.lower()) if near else 0
+    return near if slips <= 1 + len(word) // _LETTERS_A_SLIP else None
 
 
 @lru_cache(maxsize=256)

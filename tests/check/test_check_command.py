@@ -42,7 +42,7 @@ def check(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[st
         (("--command-line", LINE, "--kubernetes", "1.36.1"), "", 0, "0 errors"),
         (("--command-line", "kubelet.exe --foo", "--kubernetes", "1.36.1"), "", 1, "--command-line:1:13: error LW331"),
         (("--command-line", "kubelet.exe --config-dir=C:/k/d", "--kubernetes", "1.36.1"), "", 0, "0 errors, 1 warning"),
-        (("--command-line", "kubelet.exe --config-dir=", "--kubernetes", "1.36.1"), "", 0, "--command-line:1:1: warning"),
+        (("--command-line", "kubelet.exe --config-dir=", "--kubernetes", "1.36"), "", 0, "--command-line:1:1: warning"),
         (("--command-line", "kubelet.exe --kubeconfig=c x", "--kubernetes", "1.36.1"), "", 1, ":1:28: error LW332"),
         (("--command-line", PRINTED, "--kubernetes", "1.36.1"), "", 1, "--command-line:1:31: error LW331"),
         (("--command-line", "cmd.exe /c x", "--kubernetes", "1.36.1"), "", 1, "LW329"),

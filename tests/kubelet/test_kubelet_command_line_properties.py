@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import string
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lockstep.kubelet.arguments import join, quote, split
-from lockstep.kubelet.check import check_command_line
+from lockstep.kubelet.check import check_command_line, check_fields
 from lockstep.kubelet.command_line import merge_flags, parse_command_line, remove_flags
 from lockstep.kubelet.service_line import pairs
 
@@ -158,6 +159,33 @@ def test_a_command_line_is_checked() -> None:
     }
     assert {p.path[1] for p in problems if p.rule == "LW334"} == {"node-role.kubernetes.io/web", "bad"}
     assert all(p.fix for p in problems)
+
+
+@pytest.mark.parametrize(
+    ("flag", "version", "fix"),
+    [
+        ("hostname-overide", "1.36.1", "did you mean --hostname-override?"),
+        ("non-masquerade-cidr", "1.36.1", "leave the flag out"),
+        ("config-dir", "1.27.0", "it came with 1.28: leave it out"),
+        ("network-plugin", "1.36.1", "take it off"),
+    ],
+)
+def test_an_unknown_flag_is_not_taken_for_another(flag: str, version: str, fix: str) -> None:
+    line = f"kubelet.exe --windows-service --config=c --{flag}=x"
+    assert [problem.fix for problem in check_command_line(line, version)] == [fix]
+
+
+@pytest.mark.parametrize(
+    ("gate", "version", "fix"),
+    [
+        ("WindowsHostProcessContainers", "1.36.1", "it went with 1.28: leave it out"),
+        ("WindowsCPUAndMemoryAffinity", "1.31.1", "it came with 1.32: leave it out"),
+        ("WindowsGracefulNodeShutdwn", "1.36.1", "write WindowsGracefulNodeShutdown"),
+        ("WindowsPodSomethingElse", "1.36.1", "leave it out"),
+    ],
+)
+def test_an_unknown_gate_is_not_taken_for_another(gate: str, version: str, fix: str) -> None:
+    assert [problem.fix for problem in check_fields({"featureGates": {gate: True}}, version)] == [fix]
 
 
 def test_a_sound_command_line_has_no_problem() -> None:

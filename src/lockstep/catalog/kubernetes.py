@@ -236,6 +236,19 @@ def since(type_name: str, field: str) -> str | None:
     return entry.get("since")
 
 
+def when(kind: str, name: str, number: tuple[int, int]) -> str | None:
+    """Return when something of a kind ("flags" or "gates") came or went that a minor lacks, in words.
+
+    None where no known minor has it.
+    """
+    entry: Mapping[str, str] | None = load("kubernetes")[kind].get(name)
+    if entry is None:
+        return None
+    if "since" in entry and number < _number(entry["since"]):
+        return f"it came with {entry['since']}"
+    return f"it went with {entry['removed']}" if "removed" in entry else None
+
+
 def all_fields(type_name: str) -> frozenset[str]:
     """Return the JSON names that a type of KubeletConfiguration has had in any known minor."""
     return frozenset(load("kubernetes")["types"][type_name])

@@ -124,7 +124,7 @@ def _overriding(line: CommandLine, facts: Minor, configuration: Mapping[str, Any
 
 
 def _missing(line: CommandLine) -> Iterator[Problem]:
-    """What a native service needs; a wrapper such as nssm may start kubelet, and flags alone may configure it."""
+    """Yield what a native service needs, as far as no wrapper starts kubelet and flags alone do not configure it."""
     values = line.values()
     if values.get("windows-service", "false") not in ("true", "1", "t", "T", "TRUE", "True"):
         message = (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lockstep.catalog.kubernetes import Flag, Minor, minor
+from lockstep.catalog.kubernetes import Flag, Minor, minor, when
 from lockstep.fleet.own_labels import DOMAIN
 from lockstep.k8s.labels import within
 from lockstep.kubelet.arguments import quote
@@ -25,7 +25,7 @@ from lockstep.kubelet.service_line import (
     parse,
     parse_command_line,
 )
-from lockstep.words import nearest
+from lockstep.words import misspelt
 
 __all__ = ["CommandLine", "Use", "merge_flags", "parse_command_line", "remove_flags"]
 
@@ -112,11 +112,6 @@ def overrides(flag: Flag, configuration: Mapping[str, Any]) -> bool:
     return True
 
 
-def suggestion(name: str, facts: Minor) -> str | None:
-    """Return the flag that was probably meant, or None."""
-    return nearest(name, facts.flags)
-
-
 def value_problem(flag: Flag, value: str | None) -> str | None:
     """Return what is wrong with a flag's value, or None."""
     if flag.type == "bool":
@@ -139,8 +134,10 @@ def flag_problem(name: str, value: str | None, facts: Minor) -> CommandLineError
         return CommandLineError(message, "leave the flag out")
     flag = facts.flags.get(name)
     if flag is None:
-        near = suggestion(name, facts)
-        fix = f"did you mean --{near}?" if near else "leave the flag out"
+        elsewhere = when("flags", name, facts.number)
+        near = None if elsewhere else misspelt(name, facts.flags)
+        leave = f"{elsewhere}: leave it out" if elsewhere else "leave the flag out"
+        fix = f"did you mean --{near}?" if near else leave
         return CommandLineError(f"kubelet {facts.name} has no --{name}", fix)
     if problem := value_problem(flag, value):
         return CommandLineError(problem, "correct the flag's value")

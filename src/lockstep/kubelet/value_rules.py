@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from lockstep.catalog.kubernetes import when
 from lockstep.finding import DataPath
 from lockstep.k8s import quantities
 from lockstep.k8s.taints import taint_problem
 from lockstep.kubelet.fields import dotted, duration, shown
 from lockstep.kubelet.problem import Problem
 from lockstep.kubelet.settings import ERROR, WARNING, Rule, Settings
-from lockstep.words import nearest
+from lockstep.words import misspelt
 
 RANGE = "LW319"
 NEEDS_OTHER = "LW320"
@@ -146,9 +147,11 @@ def feature_gates(settings: Settings) -> Iterator[Problem]:
             )
             yield Problem(GATE, ERROR, path, message, "leave it out")
         elif settings.facts.known and name not in settings.facts.gates and name not in ("AllAlpha", "AllBeta"):
-            near = nearest(name, settings.facts.gates)
             message = f"feature gate {name} is unknown to kubelet {settings.facts.name}, which does not start with it"
-            yield Problem(GATE, ERROR, path, message, f"write {near}" if near else "leave it out")
+            elsewhere = when("gates", name, settings.facts.number)
+            near = None if elsewhere else misspelt(name, settings.facts.gates)
+            fix = f"{elsewhere}: leave it out" if elsewhere else f"write {near}" if near else "leave it out"
+            yield Problem(GATE, ERROR, path, message, fix)
 
 
 RULES: tuple[Rule, ...] = (
