@@ -93,6 +93,23 @@ def test_an_unknown_text_names_the_nearest() -> None:
     assert lookup("qwertz") == NotFound()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the node is broken and my web server does not answer",
+        "my pod is slow",
+        "hello world this is a text about cooking",
+        "cannot connect to the database server: connection refused",
+        "dns lookup of a name in the other cluster was too slow",
+        "runhcs-foobar",
+    ],
+)
+def test_little_in_common_is_not_near(text: str) -> None:
+    found = lookup(text)
+    assert found == NotFound()
+    assert "Nothing is near." in unknown(text, found, 80)
+
+
 def test_terms_are_whole_and_found_by_every_word() -> None:
     words = [word.lower() for term in terms.terms() for word in term.words]
     assert len(set(words)) == len(words) >= 60

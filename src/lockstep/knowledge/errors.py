@@ -16,7 +16,59 @@ _LONGEST = 200_000
 _QUOTES = str.maketrans("\u201c\u201d\u2018\u2019\u00a0", "\"\"'' ")
 """What word processors and chats make of quotes and spaces."""
 _FEW = 3
-_ENOUGH = 0.15
+_ENOUGH = 0.33
+_ENOUGH_WORDS = 2
+"""A text is near an error where they share this much of what tells, in more than one word: less is chance."""
+_TELL_NOTHING = frozenset(
+    [
+        "a",
+        "all",
+        "also",
+        "and",
+        "any",
+        "are",
+        "but",
+        "can",
+        "cannot",
+        "did",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "its",
+        "may",
+        "not",
+        "now",
+        "one",
+        "our",
+        "out",
+        "than",
+        "that",
+        "the",
+        "them",
+        "then",
+        "there",
+        "they",
+        "this",
+        "too",
+        "was",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "why",
+        "will",
+        "with",
+        "you",
+        "your",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +142,11 @@ def similar(text: str) -> list[Error]:
     weights = _weights()
     heaviest = max(weights.values())
     whole = sum(weights.get(word, heaviest) for word in asked)
+    shared = {error.key: asked & _vocabulary()[error.key] for error in errors()}
     shares = {
-        error.key: sum(weights[word] for word in asked & words) / whole
-        for error in errors()
-        if (words := _vocabulary()[error.key])
+        key: sum(weights[word] for word in words) / whole
+        for key, words in shared.items()
+        if len(words) >= min(_ENOUGH_WORDS, len(asked))
     }
     near = [error for error in errors() if shares.get(error.key, 0) >= _ENOUGH]
     return sorted(near, key=lambda error: -shares[error.key])[:_FEW]
@@ -110,7 +163,7 @@ def _hits(error: Error, plain: str) -> list[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[a-z][a-z0-9_.]{2,}|0x[0-9a-f]{3,}", normalized(text)))
+    return frozenset(re.findall(r"[a-z][a-z0-9_.]{2,}|0x[0-9a-f]{3,}", normalized(text))) - _TELL_NOTHING
 
 
 @cache

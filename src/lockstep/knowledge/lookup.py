@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from lockstep.knowledge import errors, rules, said, terms
 from lockstep.knowledge.errors import Error
@@ -13,6 +15,8 @@ from lockstep.words import nearest
 
 _RULE = re.compile(r"LW\d+", re.IGNORECASE)
 _FEW_WORDS = 4
+_ALIKE = 0.75
+"""How alike a term and a word are, of 1, for one to be a slip of the pen for the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +61,8 @@ def _near_terms(asked: str) -> tuple[str, ...]:
     if len(parts) > _FEW_WORDS:
         return ()
     found = [nearest(asked, names), *(nearest(part, names) for part in parts if len(part) > _FEW_WORDS - 1)]
-    return tuple(dict.fromkeys(word for word in found if word))
+    return tuple(dict.fromkeys(word for word in found if word and _alike(word, (asked, *parts))))
+
+
+def _alike(word: str, asked: Sequence[str]) -> bool:
+    return any(SequenceMatcher(None, word.lower(), one.lower()).ratio() >= _ALIKE for one in asked)

@@ -36,6 +36,8 @@ def unknown(asked: str, missing: NotFound, width: int) -> str:
         lines += ["", "The nearest error texts:"]
         for error in missing.errors:
             lines += _wrapped(error.said[0].text, width, _INDENT)
+    if not missing.words and not missing.errors:
+        lines += ["", "Nothing is near."]
     lines += ["", *_wrapped("lockstep explain without a text lists everything that it knows.", width)]
     return "\n".join(lines) + "\n"
 
