@@ -30,6 +30,12 @@ class Settings:
         value = self.fields.get(name)
         return (default if self.whole else None) if value is None else value
 
+    def said(self, name: str, value: str) -> str:
+        """Return in words that a field has a value, as `shown`: the one that is written, or its default."""
+        if self.fields.get(name) is None:
+            return f"{name} is not written, and its default ({value})"
+        return f"{name} is {value}, which"
+
     def gate(self, name: str) -> bool:
         """Return whether a feature gate is on."""
         gates = self.fields.get("featureGates") or {}

@@ -25,6 +25,10 @@ SHUTDOWN = "LW317"
 WITHOUT_EFFECT = "LW318"
 PATH = "LW322"
 
+_UNLIMITED = -1
+_NEVER_BY_KUBEADM = frozenset({"podPidsLimit"})
+"""Of the fields without effect the one that a file has because somebody wanted it; kubeadm writes others of itself."""
+
 
 def fatal_on_windows(settings: Settings) -> Iterator[Problem]:
     """Fields that exist for Linux alone, which kubelet on Windows does not start with."""
@@ -43,23 +47,24 @@ def node_allocatable(settings: Settings) -> Iterator[Problem]:
     cgroups, enforced = settings.get("cgroupsPerQOS", True), settings.get("enforceNodeAllocatable", ["pods"])
     wanted = f"write enforceNodeAllocatable: [{', '.join(facts.enforce_node_allocatable)}] and cgroupsPerQOS: false"
     if cgroups is True:
-        message = f"cgroupsPerQOS is true: on Windows {'kubelet does not start' if strict else 'that does nothing'}"
+        effect = "keeps kubelet from starting on Windows" if strict else "does nothing on Windows"
+        message = f"{settings.said('cgroupsPerQOS', 'true')} {effect}"
         yield Problem(NODE_ALLOCATABLE, ERROR if strict else WARNING, ("cgroupsPerQOS",), message, wanted)
     if not enforced:
         return
     path: DataPath = ("enforceNodeAllocatable",)
+    said = settings.said("enforceNodeAllocatable", f"[{', '.join(enforced)}]")
     if "none" in enforced and len(enforced) > 1:
         yield Problem(NODE_ALLOCATABLE, ERROR, path, "enforceNodeAllocatable has 'none' and something else", wanted)
     elif strict:
-        message = f"kubelet {facts.name} on Windows does not start with anything in enforceNodeAllocatable"
+        message = f"{said} keeps kubelet {facts.name} from starting on Windows"
         yield Problem(NODE_ALLOCATABLE, ERROR, path, message, wanted)
     elif list(enforced) != ["none"] and cgroups is False:
-        message = (
-            f"enforceNodeAllocatable is [{', '.join(enforced)}] while cgroupsPerQOS is false: kubelet does not start"
-        )
+        message = f"{said} keeps kubelet from starting while cgroupsPerQOS is false"
         yield Problem(NODE_ALLOCATABLE, ERROR, path, message, wanted)
     elif list(enforced) != ["none"] and cgroups is True:
-        yield Problem(NODE_ALLOCATABLE, WARNING, path, "enforceNodeAllocatable does nothing on Windows", wanted)
+        message = f"{said} does nothing on Windows"
+        yield Problem(NODE_ALLOCATABLE, WARNING, path, message, wanted)
 
 
 def endpoint(settings: Settings) -> Iterator[Problem]:
@@ -71,8 +76,10 @@ def endpoint(settings: Settings) -> Iterator[Problem]:
         return
     value = settings.get("containerRuntimeEndpoint", "")
     if value is not None and not value.startswith(("npipe://", "tcp://")):
-        said = f"'{value}'" if value else "empty, which means a Unix socket"
-        message = f"containerRuntimeEndpoint is {said}: kubelet finds no containerd there"
+        said = f"is '{value}'" if value else "is empty, which means a Unix socket"
+        if settings.fields.get("containerRuntimeEndpoint") is None:
+            said = "is not written, and its default is a Unix socket"
+        message = f"containerRuntimeEndpoint {said}: kubelet finds no containerd there"
         yield Problem(
             ENDPOINT, ERROR, ("containerRuntimeEndpoint",), message, "write npipe:////./pipe/containerd-containerd"
         )
@@ -82,7 +89,8 @@ def resolv_conf(settings: Settings) -> Iterator[Problem]:
     """Find a resolver file, which only '' and 'Host' do without. Source: pkg/kubelet/network/dns/dns_windows.go."""
     value = settings.get("resolvConf", "/etc/resolv.conf")
     if value not in (None, "", "Host"):
-        message = f"resolvConf is '{value}': unless that file is on the node, pods with dnsPolicy Default do not start"
+        said = settings.said("resolvConf", f"'{value}'")
+        message = f"{said} keeps pods with dnsPolicy Default from starting, unless that file is on the node"
         yield Problem(RESOLV_CONF, WARNING, ("resolvConf",), message, 'write resolvConf: ""')
 
 
@@ -140,10 +148,12 @@ def shutdown(settings: Settings) -> Iterator[Problem]:
 
 def without_effect(settings: Settings) -> Iterator[Problem]:
     """Fields that do nothing on Windows. Source: kubernetes/website, "Windows containers in Kubernetes"."""
+    names = settings.facts.without_effect & settings.fields.keys()
     if settings.whole:
-        return  # kubeadm writes some of them into every file
-    for name in sorted(settings.facts.without_effect & settings.fields.keys()):
-        if settings.fields[name] is not None:
+        names &= _NEVER_BY_KUBEADM
+    for name in sorted(names):
+        unlimited = settings.whole and settings.fields[name] == _UNLIMITED
+        if settings.fields[name] is not None and not unlimited:
             yield Problem(WITHOUT_EFFECT, WARNING, (name,), f"{name} does nothing on Windows", "leave it out")
 
 
