@@ -111,7 +111,9 @@ def reserved(settings: Settings) -> Iterator[Problem]:
 
 def _too_little(settings: Settings) -> Iterator[Problem]:
     amounts = [(settings.get(name, {}) or {}).get("memory") for name in ("systemReserved", "kubeReserved")]
-    known = [amount for amount in amounts if amount is not None and quantities.problem(amount) is None]
+    known = [amount for amount in amounts if amount is not None]
+    if any(quantities.problem(amount) for amount in known):
+        return  # that is a finding already, and what was meant is not known
     if (known or settings.whole) and sum(map(quantities.parse, known)) < quantities.parse("2Gi"):
         message = "less than 2Gi of memory is reserved for Windows and kubelet"
         yield Problem(
