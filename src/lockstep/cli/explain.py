@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from lockstep.cli.command import InputError, Subparsers
 
+if TYPE_CHECKING:
+    from lockstep.catalog.builds import Build
+
+_LONGEST_NAME = 120
+"""Characters of the longest text that can be a build's name or an image's."""
+
 DESCRIPTION = """\
-What a finding's id, a term or an error text means, and what to do about it.
+What a finding's id, a term, a build or an error text means, and what to do about it.
 
   lockstep explain LW210
   lockstep explain handler
+  lockstep explain ltsc2022
   lockstep explain 'hcs::CreateComputeSystem 4f: 0xc0370101'
   kubectl describe pod web-0 | lockstep explain -
 
@@ -49,10 +57,26 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("the text to explain is empty")
     found = lookup(asked)
     if isinstance(found, NotFound):
+        if known := _build(asked):
+            print(explain.build(known, columns()), end="")
+            return 0
         print(explain.unknown(shortened(asked.strip()), found, columns()), end="")
         return 1
     print(explain.explain(found, columns()), end="")
     return 0
+
+
+def _build(asked: str) -> Build | None:
+    """Return the build of the catalogue that a short text means, or None."""
+    from lockstep.cli.words import build  # noqa: PLC0415 - the catalogue is read only for a text that nothing else knows
+
+    if len(asked) > _LONGEST_NAME:
+        return None
+    try:
+        found = build(asked)
+    except argparse.ArgumentTypeError:
+        return None
+    return found if found.facts else None
 
 
 def _standard_input() -> str:

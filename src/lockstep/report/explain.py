@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from lockstep.catalog.builds import Build
 from lockstep.knowledge.errors import Cause, Error
 from lockstep.knowledge.lookup import Found, NotFound
 from lockstep.knowledge.rules import Page
@@ -23,6 +24,28 @@ def explain(found: Found, width: int) -> str:
         lines = list(_term(found.term, width))
     else:
         lines = list(_held(found, width))
+    return "\n".join(lines) + "\n"
+
+
+def build(known: Build, width: int) -> str:
+    """Return what the catalogue knows of a build that it lists."""
+    facts = known.facts
+    words = ", ".join(dict.fromkeys((*facts.words, facts.version))) if facts else ""
+    lines = [*_wrapped(f"{known} ({words})" if words else str(known), width), ""]
+    if facts:
+        images = ", ".join(facts.base_images)
+        said = {
+            "label": f"node.kubernetes.io/windows-build={known.label}",
+            "released": facts.released,
+            "supported": f"until {facts.end}" if facts.end else None,
+            "as a guest": f"base images {images}" if images else "no base image of it is published",
+            "also": facts.on_client,
+        }
+        for name, value in said.items():
+            if value:
+                lines += _hanging(f"{name:<12}", str(value), width)
+        lines += ["", *_wrapped("lockstep matrix shows what runs on it and where its containers run.", width)]
+        lines += _sources((facts.source,), width)
     return "\n".join(lines) + "\n"
 
 
