@@ -68,6 +68,7 @@ def test_what_it_says_and_how_it_ends(arguments: tuple[str, ...], stdin: str, st
         (("-", "--kubernetes", "2.1"), "2.1"),
         (("-", "--host", "ltcs2022"), "did you mean 'ltsc2022'?"),
         (("-", "--severity", "LW1=error"), "LW417=warning"),
+        (("-", "--severity", "LW999=error"), "there is no rule LW999"),
         (("-", "--format", "xml"), "invalid choice"),
         (("-", "--host", "ltsc2022", "a.yaml", "--no-such"), "unrecognized arguments"),
     ],

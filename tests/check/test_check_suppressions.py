@@ -35,6 +35,8 @@ def rules(checked: Checked) -> list[str]:
         f"{TABLE}  # lockstep: ignore LW433 because of a vendor{REST}",
         f"#lockstep: ignore LW433, LW434 because of a vendor\n{TABLE}{REST}",
         f"{TABLE}{REST}# lockstep: severity LW433=ignore because of a vendor\n",
+        f"# lockstep: ignore lw433 because of a vendor\n{TABLE}{REST}",
+        f"{TABLE}{REST}# lockstep: severity lw433=ignore because of a vendor\n",
     ],
 )
 def test_a_reason_silences_the_line_or_the_file(tmp_path: Path, text: str) -> None:
@@ -80,3 +82,9 @@ def test_what_cannot_be_planned_stays(tmp_path: Path) -> None:
 
 def test_a_word_in_a_text_is_no_comment(tmp_path: Path) -> None:
     assert rules(found(tmp_path, f"{HEAD}root = 'C:\\a#lockstep: nothing'\n")) == []
+
+
+def test_an_id_that_no_rule_has_is_said_to_be_none(tmp_path: Path) -> None:
+    checked = found(tmp_path, f"{HEAD}{TABLE} # lockstep: ignore LW433, lw999 because of a vendor{REST}")
+    assert rules(checked) == ["LW433", "LW701"]
+    assert checked.findings[1].message == "there is no rule LW999"

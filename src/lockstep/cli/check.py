@@ -108,16 +108,19 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         found = check_all(inputs)
-        if options.fix and _fix(found):
-            found = check_all(inputs)
+        if options.fix:
+            made = _fix(found)
+            found = check_all(inputs) if made else found
+            left = len(found.findings)
+            print(f"{made} fixed, {left} {'needs' if left == 1 else 'need'} a person", file=sys.stderr)
     except GivenError as error:
         raise InputError(str(error)) from None
     print(_rendered(found, options.format), end="")
     return 1 if found.errors else 0
 
 
-def _fix(found: Checked) -> bool:
-    """Write the files that have certain fixes; say to standard error which, and return whether there were any."""
+def _fix(found: Checked) -> int:
+    """Write the files that have certain fixes; say to standard error which, and return how many fixes there were."""
     from lockstep.rules.fixes import fixed  # noqa: PLC0415
     from lockstep.rules.given.write import write  # noqa: PLC0415
 
@@ -126,7 +129,7 @@ def _fix(found: Checked) -> bool:
     for file, (text, count) in changed.items():
         write(file, on_disk[file], text)
         print(f"{file}: {count} fixed", file=sys.stderr)
-    return bool(changed)
+    return sum(count for _, count in changed.values())
 
 
 def _rendered(found: Checked, form: str) -> str:
@@ -141,6 +144,10 @@ def _severity(text: str) -> tuple[str, Severity | None]:
     match = re.fullmatch(r"(LW\d{3})=(error|warning|ignore)", text, re.IGNORECASE)
     if match is None:
         raise argparse.ArgumentTypeError(f"'{text}': expected a rule and error, warning or ignore: LW417=warning")
+    from lockstep.knowledge.files import names  # noqa: PLC0415 - most checks weigh nothing
+
+    if match[1].upper() not in names("rules", ".md"):
+        raise argparse.ArgumentTypeError(f"there is no rule {match[1].upper()}")
     word = match[2].lower()
     return match[1].upper(), None if word == "ignore" else Severity(word)
 

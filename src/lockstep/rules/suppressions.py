@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from lockstep.finding import Finding, Place, Severity, lines
+from lockstep.knowledge.files import names
 from lockstep.rules.checked import Checked
 
 NOT_UNDERSTOOD = "LW701"
@@ -22,9 +23,9 @@ FIRM = "LW703"
 
 MARK = "lockstep:"
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*lockstep:(.*)$")
-_IDS = r"LW\d{3}(?:[ ,]+LW\d{3})*"
+_IDS = r"[Ll][Ww]\d{3}(?:[ ,]+[Ll][Ww]\d{3})*"
 _IGNORE = re.compile(rf"ignore[ \t]+({_IDS})(?:[ \t]+because[ \t]+(\S.*))?")
-_WEIGH = re.compile(r"severity[ \t]+(LW\d{3})[ \t]*=[ \t]*(error|warning|ignore)(?:[ \t]+because[ \t]+(\S.*))?")
+_WEIGH = re.compile(r"severity[ \t]+([Ll][Ww]\d{3})[ \t]*=[ \t]*(error|warning|ignore)(?:[ \t]+because[ \t]+(\S.*))?")
 _FORM = "write '# lockstep: ignore LW417 because ...', or '# lockstep: severity LW417=warning because ...'"
 
 Weights = Mapping[str, Severity | None]
@@ -118,16 +119,20 @@ def _parsed(said: str, place: Place, line: int) -> _Comment | Finding:
     if not match[match.re.groups]:
         message = "this comment to lockstep gives no reason"
         return Finding(NOT_UNDERSTOOD, Severity.ERROR, (), message, None, "end it with 'because' and the reason", place)
+    every = names("rules", ".md")
+    rules = tuple(re.findall(r"LW\d{3}", match[1].upper()))
+    if unknown := [rule for rule in rules if rule not in every]:
+        message = f"there is no rule {' or '.join(unknown)}"
+        return Finding(NOT_UNDERSTOOD, Severity.ERROR, (), message, None, "write the id that the finding shows", place)
     if ignore:
-        return _Comment(place, tuple(re.findall(r"LW\d{3}", ignore[1])), line, None)
-    weight = None if match[2] == "ignore" else Severity(match[2])
-    return _Comment(place, (match[1],), None, weight)
+        return _Comment(place, rules, line, None)
+    return _Comment(place, rules, None, None if match[2] == "ignore" else Severity(match[2]))
 
 
 def _unused(comment: _Comment) -> Finding:
-    names = ", ".join(comment.rules)
+    rules = ", ".join(comment.rules)
     where = "here" if comment.line is None else f"in line {comment.line}"
-    message = f"nothing {where} is found by {names} any more"
+    message = f"nothing {where} is found by {rules} any more"
     return Finding(UNUSED, Severity.WARNING, (), message, None, "take the comment out", comment.place)
 
 
