@@ -188,6 +188,12 @@ def test_an_unknown_gate_is_not_taken_for_another(gate: str, version: str, fix: 
     assert [problem.fix for problem in check_fields({"featureGates": {gate: True}}, version)] == [fix]
 
 
+@pytest.mark.parametrize(("native", "severity"), [(True, "error"), (False, "warning")])
+def test_only_a_wrapper_can_do_without_the_service_flag(native: bool, severity: str) -> None:  # noqa: FBT001 - a case
+    problems = check_command_line("kubelet.exe --config=c", "1.36.1", native=native)
+    assert [(problem.path, str(problem.severity)) for problem in problems] == [(("windows-service",), severity)]
+
+
 def test_a_sound_command_line_has_no_problem() -> None:
     line = (
         "C:\\k\\kubelet.exe --windows-service --config=C:\\var\\lib\\kubelet\\config.yaml --v=2 "

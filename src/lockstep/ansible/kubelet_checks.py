@@ -35,7 +35,7 @@ def refuse_wrong_arguments(arguments: Mapping[str, Any]) -> None:
 
 def whole_problems(content: bytes | None, command_line: str, version: str) -> tuple[list[str], list[str]]:
     """Return why kubelet would not start on this file and command line, and what is questionable in them."""
-    problems = check_command_line(command_line, version)
+    problems = check_command_line(command_line, version, native=True)
     if content is not None:
         problems = [*check_configuration(content, version, command_line), *problems]
     errors = [text(problem) for problem in problems if problem.severity is Severity.ERROR]

@@ -54,16 +54,17 @@ def check_configuration(data: bytes, version: str, command_line: str | None = No
 
 
 def check_command_line(
-    command_line: str, version: str, configuration: Mapping[str, Any] | None = None
+    command_line: str, version: str, configuration: Mapping[str, Any] | None = None, *, native: bool = False
 ) -> list[Problem]:
     """Return what is wrong with the command line of kubelet's service; `path` names the flag.
 
     With `configuration`, the planned fields, also the flags that override one of them: `merge_flags` takes those off.
-    Raises CommandLineError for a line that does not start kubelet, UnknownMinor for an unknown `version`.
+    `native` says that the line is a service's own, so that no wrapper starts it. Raises CommandLineError for a
+    line that does not start kubelet, UnknownMinor for an unknown `version`.
     """
     facts = minor(version)
     line = parse(command_line, facts)
-    return [*_flags(line, facts), *_overriding(line, facts, configuration or {}), *_missing(line)]
+    return [*_flags(line, facts), *_overriding(line, facts, configuration or {}), *_missing(line, native=native)]
 
 
 def _check(fields: Mapping[str, Any], facts: Minor, passed_over: Severity, *, whole: bool) -> list[Problem]:
@@ -123,16 +124,17 @@ def _overriding(line: CommandLine, facts: Minor, configuration: Mapping[str, Any
             )
 
 
-def _missing(line: CommandLine) -> Iterator[Problem]:
+def _missing(line: CommandLine, *, native: bool) -> Iterator[Problem]:
     """Yield what a native service needs, as far as no wrapper starts kubelet and flags alone do not configure it."""
     values = line.values()
     if values.get("windows-service", "false") not in ("true", "1", "t", "T", "TRUE", "True"):
-        message = (
-            "without --windows-service the service control manager ends kubelet while it starts, "
-            "unless a wrapper such as nssm starts it"
-        )
-        fix = "add --windows-service where kubelet.exe itself is the service"
-        yield Problem(MISSING_FLAG, Severity.WARNING, ("windows-service",), message, fix)
+        message = "without --windows-service the service control manager ends kubelet while it starts"
+        fix = "add --windows-service"
+        if not native:
+            message += ", unless a wrapper such as nssm starts it"
+            fix += " where kubelet.exe itself is the service"
+        severity = Severity.ERROR if native else Severity.WARNING
+        yield Problem(MISSING_FLAG, severity, ("windows-service",), message, fix)
     if not values.get("config") and not values.get("config-dir"):
         message = "without --config kubelet reads no configuration file: its flags and defaults alone count"
         fix = "add --config with the file's path, or let the flags say everything"
