@@ -1,10 +1,12 @@
 """Builds the programs of a Windows node for the stand-in: `python -m tests.standin.build FOLDER`.
 
-    FOLDER/<version>/service/containerd.exe, ctr.exe    upstream, as services in whatever session services run
-    FOLDER/<version>/crictl.exe                         upstream
+    FOLDER/<version>/service-<recipe>/containerd.exe    upstream, as a service in whatever session services run
+    FOLDER/<version>/service-<recipe>/ctr.exe           upstream
+    FOLDER/crictl-<version>/crictl.exe                  upstream
     FOLDER/kubelet.exe                                  the kubelet of the stand-in (tests/standin/kubelet)
 
-What is there is not built again, but for kubelet, whose source is here. Needs Go and its module proxy.
+What is there is not built again, but for kubelet, whose source is here, and for what an earlier recipe (this file)
+built. Needs Go and its module proxy.
 
 Two lines differ from upstream, because Wine 8 treats services in two ways unlike Windows:
 
@@ -17,6 +19,7 @@ Two lines differ from upstream, because Wine 8 treats services in two ways unlik
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import shutil
@@ -31,11 +34,12 @@ import yaml
 HERE = Path(__file__).parent
 RELEASES: dict[str, Any] = yaml.safe_load((HERE / "releases.yaml").read_text(encoding="utf-8"))
 CONTAINERD = ("containerd.exe", "ctr.exe")
+RECIPE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
 
 
 def containerd(folder: Path, version: str, program: str = "containerd.exe") -> Path:
     """Where a program of a containerd release lies."""
-    return folder / version / "service" / program
+    return folder / version / f"service-{RECIPE}" / program
 
 
 def crictl(folder: Path) -> Path:
