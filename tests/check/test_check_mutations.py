@@ -1,6 +1,7 @@
 """Inputs that nobody would write: findings or a clear refusal, never a failure of the program, never a wait."""
 
 import random
+import resource
 import time
 from pathlib import Path
 
@@ -103,6 +104,9 @@ def check_survives(kind: Kind, index: int, seed: int, context: Context) -> None:
     sarif.render(found)
 
 
+MANY = 10_000
+GROWTH_MEGABYTES = 32
+
 every_input = given(
     st.sampled_from(sorted(TEXTS, key=str)), st.integers(0, 999), st.integers(0, 2**32), st.sampled_from(CONTEXTS)
 )
@@ -117,8 +121,16 @@ def test_a_few_mutated_inputs(kind: Kind, index: int, seed: int, context: Contex
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(TEXTS, key=str), ids=str)
 def test_many_mutated_inputs(kind: Kind) -> None:
-    for seed in range(3000):
+    warm = 0
+    for seed in range(MANY):
         check_survives(kind, seed, seed, CONTEXTS[seed % len(CONTEXTS)])
+        if seed == MANY // 10:
+            warm = peak_megabytes()
+    assert peak_megabytes() - warm < GROWTH_MEGABYTES
+
+
+def peak_megabytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 @pytest.mark.parametrize(

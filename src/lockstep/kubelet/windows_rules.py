@@ -53,7 +53,7 @@ def node_allocatable(settings: Settings) -> Iterator[Problem]:
     if not enforced:
         return
     path: DataPath = ("enforceNodeAllocatable",)
-    said = settings.said("enforceNodeAllocatable", f"[{', '.join(enforced)}]")
+    said = settings.said("enforceNodeAllocatable", f"[{', '.join(map(str, enforced))}]")
     if "none" in enforced and len(enforced) > 1:
         yield Problem(NODE_ALLOCATABLE, ERROR, path, "enforceNodeAllocatable has 'none' and something else", wanted)
     elif strict:
