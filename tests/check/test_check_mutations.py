@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lockstep.catalog.builds import resolve
 from lockstep.finding import lines
+from lockstep.fleet.load import check_content
 from lockstep.report.formats import as_json, sarif
 from lockstep.rules.beside import judge
 from lockstep.rules.given.context import Context
@@ -124,6 +125,22 @@ def test_many_mutated_inputs(kind: Kind) -> None:
     warm = 0
     for seed in range(MANY):
         check_survives(kind, seed, seed, CONTEXTS[seed % len(CONTEXTS)])
+        if seed == MANY // 10:
+            warm = peak_megabytes()
+    assert peak_megabytes() - warm < GROWTH_MEGABYTES
+
+
+@pytest.mark.slow
+def test_many_mutated_descriptions() -> None:
+    text = (Path(__file__).parents[2] / "inventories" / "demo" / "group_vars" / "windows.yml").read_text(
+        encoding="utf-8"
+    )
+    warm = 0
+    for seed in range(MANY):
+        start = time.process_time()
+        loaded = check_content(mutated(text, seed).encode("utf-8", "surrogatepass"), "given")
+        assert time.process_time() - start < LONGEST
+        assert loaded.plan or loaded.failed
         if seed == MANY // 10:
             warm = peak_megabytes()
     assert peak_megabytes() - warm < GROWTH_MEGABYTES
