@@ -6,12 +6,7 @@ import ast
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-try:
-    from yaml import CSafeLoader as _Loader
-except ImportError:  # PyYAML built without libyaml reads the same, slower
-    from yaml import SafeLoader as _Loader  # type: ignore[assignment]  # the two loaders share no base class in typeshed
+from lockstep.catalog.data import read_yaml
 
 # The keys of an option's documentation that mean the same in an argument spec.
 # Source: ansible-core lib/ansible/module_utils/common/arg_spec.py and the developer guide's "argument spec".
@@ -41,7 +36,7 @@ def documentation(module: Path, name: str = "DOCUMENTATION") -> Any:
         if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == name for target in node.targets
         ):
-            return yaml.load(ast.literal_eval(node.value), Loader=_Loader)
+            return read_yaml(ast.literal_eval(node.value))
     raise KeyError(f"{module} has no {name}")
 
 

@@ -28,7 +28,12 @@ def load(name: str) -> Any:
     as_json = _FOLDER / f"{name}.json"
     if as_json.is_file():
         return json.loads(as_json.read_bytes())
-    return yaml.load((_FOLDER / f"{name}.yaml").read_bytes(), Loader=_Loader)
+    return read_yaml((_FOLDER / f"{name}.yaml").read_bytes())
+
+
+def read_yaml(content: bytes | str) -> Any:
+    """Return what YAML of the project's own says, read with libyaml where PyYAML was built with it."""
+    return yaml.load(content, Loader=_Loader)
 
 
 @cache
