@@ -9,40 +9,40 @@ from typing import Any
 
 from lockstep.catalog.containerd import known_series
 from lockstep.knowledge import errors, rules, terms
+from lockstep.node.contract import contract
 from lockstep.report.catalogue import catalogue_page
 from lockstep.report.matrix.grid import of_catalogue
 from lockstep.report.matrix.picture import svg
 from lockstep.report.matrix.text import markdown
 
 ROOT = Path(__file__).resolve().parents[1]
-CONTRACT = ROOT / "src" / "lockstep" / "node" / "contract.json"
 
 Schema = Mapping[str, Any]
 
 
 def contract_page() -> str:
     """Return docs/contract.md: every operation of the agent, with its arguments, results and errors."""
-    contract = json.loads(CONTRACT.read_text(encoding="utf-8"))
-    begin, end = contract["markers"]["begin"], contract["markers"]["end"]
+    agreed = contract()
+    begin, end = agreed["markers"]["begin"], agreed["markers"]["end"]
     lines = [
         "# The agent's contract",
         "",
-        "Made from `src/lockstep/node/contract.json` by `tools/pages.py`; change that file, not this page.",
+        "Made from `src/lockstep/node/contract/` by `tools/pages.py`; change a file there, not this page.",
         "",
-        contract["description"],
+        agreed["description"],
         "",
         f"The response is one line of ASCII JSON between the lines `{begin}` and `{end}`.",
         "A read only observes; an apply is a transaction, undone as a whole if a step fails.",
     ]
-    for title, part in (("Request", contract["request"]), ("Response", contract["response"])):
+    for title, part in (("Request", agreed["request"]), ("Response", agreed["response"])):
         lines += ["", f"## {title}", "", *_table(part)]
     for mode in ("read", "apply"):
         lines += ["", f"## Operations of a request that is to {mode}"]
-        for name, operation in contract["operations"].items():
+        for name, operation in agreed["operations"].items():
             if operation["mode"] == mode:
                 lines += _operation(name, operation)
     lines += ["", "## Errors", "", "| code | means |", "| --- | --- |"]
-    lines += [f"| `{code}` | {_cell(meaning)} |" for code, meaning in contract["errors"].items()]
+    lines += [f"| `{code}` | {_cell(meaning)} |" for code, meaning in agreed["errors"].items()]
     return "\n".join(lines) + "\n"
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from tests.node.support import cases
 
+from lockstep.node import operations as make
 from lockstep.node.contract import ContractError, check_request, check_response, contract
 from lockstep.node.operations import (
     Program,
@@ -37,7 +38,19 @@ READS = [
     run_program(Program("C:\\a.exe"), ["version"]),
     run_program(Program(service="containerd", sibling="ctr.exe")),
     read_transaction("containerd"),
+    make.read_machine(),
+    make.digest_file("C:\\a.exe"),
+    make.read_folder("C:\\etc"),
+    make.read_registry("HKLM\\SOFTWARE\\Lockstep", "a"),
+    make.read_features(["Containers"]),
+    make.read_firewall(["kubelet"]),
+    make.read_defender(),
+    make.read_power(),
+    make.read_certificates("C:\\pki\\kubelet.crt"),
+    make.read_store("C:\\ProgramData\\lockstep\\store"),
 ]
+STORE = "C:\\ProgramData\\lockstep\\store"
+DIGEST = 64 * "0"
 CHANGES = [
     write_file("C:\\a.toml", b"new", replaces=None),
     write_file("C:\\a.toml", b"new", replaces=b"old", backup=True),
@@ -45,6 +58,21 @@ CHANGES = [
     configure_service("kubelet", "C:\\k\\kubelet.exe --v=2", replaces="C:\\k\\kubelet.exe"),
     restart_service("kubelet", timeout_seconds=5, settle_seconds=0.5),
     check_program(Program(service="containerd"), ["plugins", "ls"], must_contain=["io.containerd"]),
+    make.define_service("kubelet", {"binary_path": "C:\\k\\kubelet.exe", "start_type": "delayed"}, replaces=None),
+    make.stop_service("kubelet"),
+    make.restart_system("a marker", reason="Windows features"),
+    make.write_registry("HKLM\\SOFTWARE\\Lockstep", "a", "multi_string", ["x", "y"], replaces=None),
+    make.remove_registry("HKLM\\SOFTWARE\\Lockstep", "a", replaces=7),
+    make.ensure_folder("C:\\etc\\kubernetes", "D:PAI(A;OICI;FA;;;SY)"),
+    make.install_features(["Containers"], "\\\\server\\sources\\sxs"),
+    make.write_firewall("kubelet", "kubelet", protocol="tcp", local_ports=["10250"]),
+    make.remove_firewall("kubelet"),
+    make.exclude_from_defender(["C:\\k\\kubelet.exe"], []),
+    make.write_power("8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c"),
+    make.add_to_store(STORE, "kubelet", "1.36.1", digest=DIGEST, source={"url": "http://x/kubelet.exe"}, format="file"),
+    make.upload_to_store(STORE, DIGEST, 0, b"piece"),
+    make.prune_store(STORE, []),
+    make.install_file("C:\\k\\kubelet.exe", STORE, "kubelet-1.36.1-000000000000", "kubelet.exe", replaces=None),
 ]
 VALUES = st.one_of(
     st.none(),

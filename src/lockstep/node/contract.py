@@ -1,7 +1,8 @@
 """The contract with the agent: what may be asked of a node, and what it may answer.
 
-`contract.json` is the only list of operations. Checking against it is done here, with the few JSON Schema keywords that
-the contract uses, so that an Ansible worker need not import a schema library for every task.
+`contract/` is the only list of operations: `envelope.json` has what all requests and responses share, every other file
+the operations of one group. Checking against it is done here, with the few JSON Schema keywords that the contract uses,
+so that an Ansible worker need not import a schema library for every task.
 """
 
 from __future__ import annotations
@@ -14,6 +15,22 @@ from importlib.resources import files
 from typing import Any
 
 CONTRACT_VERSION = 1
+GROUPS = (
+    "system",
+    "file",
+    "folder",
+    "registry",
+    "service",
+    "program",
+    "feature",
+    "firewall",
+    "defender",
+    "power",
+    "certificate",
+    "store",
+    "transaction",
+)
+"""The groups of operations: a file of the contract, a part of the agent and one of the simulated node each."""
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "array": (list,),
@@ -32,9 +49,15 @@ class ContractError(ValueError):
 
 @functools.cache
 def contract() -> Mapping[str, Any]:
-    """Return contract.json as data."""
-    data: Mapping[str, Any] = json.loads(files(__package__).joinpath("contract.json").read_text("ascii"))
-    return data
+    """Return the contract as data: the envelope, and `operations` of all groups in the order of GROUPS."""
+    folder = files(__package__).joinpath("contract")
+
+    def read(name: str) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(folder.joinpath(f"{name}.json").read_text("ascii"))
+        return data
+
+    operations = {name: operation for group in GROUPS for name, operation in read(group).items()}
+    return {**read("envelope"), "operations": operations}
 
 
 def check_request(request: Mapping[str, Any]) -> None:
@@ -177,9 +200,12 @@ def _check_object(schema: Mapping[str, Any], value: dict[str, Any], where: str) 
     unknown = [str(key) for key in value if key not in properties]
     if unknown and schema.get("additionalProperties") is False:
         raise ContractError(f"{where}: does not know {', '.join(unknown)}")
+    others = schema.get("additionalProperties")
     for key, item in value.items():
         if key in properties:
             _check(properties[key], item, f"{where}.{key}")
+        elif isinstance(others, dict):
+            _check(others, item, f"{where}.{key}")
 
 
 def _check_array(schema: Mapping[str, Any], value: list[Any], where: str) -> None:

@@ -57,6 +57,8 @@ class NodeError(AgentError):
 
 def subject_of(operation: Operation) -> str:
     """Return what an operation is about: a path, a service, a transaction. Never content."""
+    if "key" in operation:
+        return f"{operation['key']}\\{operation['name']}"
     named = (operation.get(key) for key in ("path", "sibling", "service", "name"))
     return next((name for name in named if isinstance(name, str)), "")
 

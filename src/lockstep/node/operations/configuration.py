@@ -1,4 +1,4 @@
-"""One small function an operation of the contract: arguments in Python's types, the operation as data."""
+"""Operations on files, services, programs and transactions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-Operation = dict[str, Any]
-"""One operation as the contract has it."""
-
-Result = Mapping[str, Any]
-"""One operation's result as the contract has it."""
+from lockstep.node.operations.types import Operation, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +39,11 @@ def read_file(path: str, *, max_bytes: int | None = None) -> Operation:
     return {"op": "file.read", "path": path, **({} if max_bytes is None else {"max_bytes": max_bytes})}
 
 
+def digest_file(path: str) -> Operation:
+    """Return the operation that reads a file's size and SHA-256 without its content."""
+    return {"op": "file.digest", "path": path}
+
+
 def read_service(name: str) -> Operation:
     """Return the operation that reads a service's definition and state."""
     return {"op": "service.read", "name": name}
@@ -73,6 +73,20 @@ def remove_file(path: str, *, replaces: bytes | None, backup: bool = False) -> O
 def configure_service(name: str, binary_path: str, *, replaces: str) -> Operation:
     """Return the operation that sets a service's command line, if it still is `replaces`."""
     return {"op": "service.configure", "name": name, "binary_path": binary_path, "expect_binary_path": replaces}
+
+
+def define_service(name: str, definition: Mapping[str, object], *, replaces: str | None) -> Operation:
+    """Return the operation that registers a service, or changes what differs, if its command line still is `replaces`.
+
+    `definition` has any of binary_path, display_name, description, start_type, depends_on, environment, recovery, as
+    `service.read` tells them. `replaces` None: the service is not there yet.
+    """
+    return {"op": "service.define", "name": name, "expect_binary_path": replaces, **definition}
+
+
+def stop_service(name: str, *, timeout_seconds: int = 60) -> Operation:
+    """Return the operation that stops a service and those that depend on it."""
+    return {"op": "service.stop", "name": name, "timeout_seconds": timeout_seconds}
 
 
 def restart_service(name: str, *, timeout_seconds: int = 60, settle_seconds: float = 3) -> Operation:
