@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from lockstep.node import script
 from lockstep.node.contract import ContractError, check_response, contract
 from lockstep.node.errors import ProtocolError
 
@@ -34,18 +35,19 @@ _SEEN_WIDTH = 300
 @functools.cache
 def command_line() -> str:
     """Return the command that starts the agent: always the same text."""
-    encoded = base64.b64encode(_text("bootstrap.ps1").encode("utf-16-le")).decode("ascii")
+    bootstrap = files(__package__).joinpath("bootstrap.ps1").read_text("ascii")
+    encoded = base64.b64encode(bootstrap.encode("utf-16-le")).decode("ascii")
     return f"PowerShell -NoProfile -NonInteractive -ExecutionPolicy Unrestricted -EncodedCommand {encoded}"
 
 
 def standard_input(request: Mapping[str, Any]) -> bytes:
-    """Return what the bootstrap reads: agent.ps1 and the request as one line of ASCII JSON."""
-    return envelope(_text("agent.ps1"), request)
+    """Return what the bootstrap reads: the agent and the request as one line of ASCII JSON."""
+    return envelope(script.agent(), request)
 
 
-def envelope(script: str, request: Mapping[str, Any]) -> bytes:
+def envelope(text: str, request: Mapping[str, Any]) -> bytes:
     """Return the line that makes the bootstrap run a script with a request; `end` tells it that the line is whole."""
-    return (json.dumps({"script": script, "request": request, "end": True}) + "\n").encode("ascii")
+    return (json.dumps({"script": text, "request": request, "end": True}) + "\n").encode("ascii")
 
 
 def parse_reply(request: Mapping[str, Any], returncode: int, stdout: str, stderr: str) -> dict[str, Any]:
@@ -102,8 +104,3 @@ def _unheard(what: str, returncode: int, stdout: str, stderr: str) -> str:
         lines.append("Nothing was printed at all: was the connection dropped, or PowerShell kept from starting?")
     lines.append("Check that this host is Windows with PowerShell 5.1, and that the connection is winrm, psrp or ssh.")
     return "\n".join(lines)
-
-
-@functools.cache
-def _text(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("ascii")

@@ -7,7 +7,8 @@ apart, because power does not wait for them: a file may be half written, and Rep
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+
+from lockstep.node import script
 
 _CHANGES = (
     r"\[IO\.File\]::(?:Move|Delete)\(",
@@ -39,13 +40,13 @@ DIE = "[Diagnostics.Process]::GetCurrentProcess().Kill()"
 
 
 def agent(at: int, how: str) -> str:
-    """Return agent.ps1 so that it is interrupted before its change number `at`, counted from 1."""
-    text = files("lockstep.node").joinpath("agent.ps1").read_text("ascii")
+    """Return the agent's script so that it is interrupted before its change number `at`, counted from 1."""
+    text = script.agent()
     for change in _CHANGES:
         text, count = re.subn(change, lambda match: f"Step-Trip; {match[0]}", text)
-        assert count, f"agent.ps1 has no {change} any more"
+        assert count, f"the agent has no {change} any more"
     for old, new in ((_WRITE, _HALVES), (_REPLACE, _RENAMES), (_DECIDED, f"    Step-Trip\n{_DECIDED}")):
-        assert text.count(old) == 1, f"agent.ps1 does not have {old!r} once"
+        assert text.count(old) == 1, f"the agent does not have {old!r} once"
         text = text.replace(old, new)
     trip = f"function Step-Trip {{ $global:Trips++; if ($global:Trips -eq {at}) {{ {how} }} }}\n$global:Trips = 0\n"
     assert text.count(_START) == 1
