@@ -1,4 +1,4 @@
-"""What is easier to say about agent.ps1 in steps than as a case: in PowerShell for Linux, with stubs."""
+"""What is easier to say about the agent in steps than as a case: in PowerShell for Linux, with stubs."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"kind": "power", "step": 1, "seconds": 2}, "fault power has no seconds; it takes kind, times, step, off_seconds"),
     ({"kind": "drop", "request": 1, "when": "later"}, "when is one of before, after"),
     ({"kind": "service", "name": "x", "does": "sulks"}, "does is one of exits, dies, hangs, deaf"),
-    ({"kind": "operation", "op": "file.eat", "code": "io"}, "op is one of system.read, file.read"),
+    ({"kind": "operation", "op": "file.eat", "code": "io"}, "op is one of system.read, "),
     ({"kind": "operation", "op": "file.read", "code": "conflict"}, "code is one of denied, in_use"),
 ]
 

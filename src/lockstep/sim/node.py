@@ -70,7 +70,7 @@ class EmulatedEngine:
         nodes = Cluster(cluster or folder.parent / "cluster" / "nodes")
         self.machine = Machine(facts, disk, Clock(), nodes, folder / "running", PROGRAMS)
         self.services = Services(folder / "services.json", self.machine, self.faults, self.steps)
-        self._agent = Agent(self.machine, self.services, self.faults)
+        self._agent = Agent(self.machine, self.services, self.faults, self.steps)
         self._boot = 0
         if made:
             self._boot = 1

@@ -1,4 +1,4 @@
-# What agent.ps1 uses of Windows and PowerShell for Linux lacks: services, registry, access lists. State is in files of
+# What the agent uses of Windows and PowerShell for Linux lacks: services, registry, access lists. State is in files of
 # $env:LOCKSTEP_STUBS, one JSON file a service; a service behaves as the first line of its configuration says, as testservice does.
 Set-StrictMode -Version Latest
 

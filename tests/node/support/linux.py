@@ -1,4 +1,4 @@
-"""Cases on PowerShell for Linux: agent.ps1 with stubs for Windows' services and registry.
+"""Cases on PowerShell for Linux: the agent with stubs for Windows' services and registry.
 
 A Windows path is one file name there, backslashes included: `C:\\case\\a.toml` lies in the working folder.
 """

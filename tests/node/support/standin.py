@@ -1,4 +1,4 @@
-"""Cases on the Windows stand-in: agent.ps1 in PowerShell for Windows, with real services."""
+"""Cases on the Windows stand-in: the agent in PowerShell for Windows, with real services."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The agent's operations on a simulated node, as contract.json has them and agent.ps1 does them."""
+"""The agent's operations on a simulated node, as the contract has them and the agent's own parts do them."""

@@ -1,4 +1,4 @@
-"""The agent's file steps: what it writes, keeps aside and puts back, with the names that agent.ps1 uses."""
+"""The agent's file steps: what it writes, keeps aside and puts back, with the names that the agent uses."""
 
 from __future__ import annotations
 

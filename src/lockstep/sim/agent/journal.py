@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Container
+from dataclasses import dataclass, field
 from typing import Any
 
 from lockstep.sim.agent.failure import OperationError
@@ -14,38 +15,22 @@ FOLDER = "C:\\ProgramData\\lockstep\\transactions"
 
 @dataclass(slots=True)
 class Step:
-    """The former state of one thing that the transaction changes.
+    """The former state of one thing that the transaction changes, with the keys of its kind.
 
     `touched` is not on the disk: steps found there are touched.
     """
 
     kind: str
     name: str
-    existed: bool = False
-    backup: bool = False
-    former: str = ""
-    running: bool = False
-    dependents: list[str] = field(default_factory=list)
-    seconds: float = 0
-    settle: float = 0
+    state: dict[str, Any] = field(default_factory=dict)
     touched: bool = False
-
-    def data(self) -> dict[str, Any]:
-        """As the journal has it, for its kind."""
-        keys = {
-            "file": ("existed", "backup"),
-            "definition": ("former",),
-            "restart": ("running", "dependents", "seconds", "settle"),
-        }[self.kind]
-        values = asdict(self)
-        return {"kind": self.kind, "name": self.name, **{key: values[key] for key in keys}}
 
 
 @dataclass(slots=True)
 class Journal:
     """`applying`: not decided yet. `committed`: only files that are no longer needed are left to remove."""
 
-    path: str
+    path: str = ""
     phase: str = "applying"
     time: str = ""
     steps: list[Step] = field(default_factory=list)
@@ -66,20 +51,27 @@ def pending(files: Files, name: str) -> bool:
     return files.disk.exists(path) or files.disk.exists(path + NEW)
 
 
-def read_journal(files: Files, path: str) -> Journal | None:
-    """Return the journal that an interrupted apply left; raises OperationError where it cannot be understood."""
+def read_journal(files: Files, path: str, kinds: Container[str]) -> Journal | None:
+    """Return the journal that an interrupted apply left, with steps of these kinds.
+
+    Raises OperationError where it cannot be understood.
+    """
     files.take_back_exchange(path)
     data = files.read(path)
     if data is None:
         return None
     try:
         document = json.loads(data.decode("ascii"))
-        steps = [Step(**step, touched=True) for step in document["steps"]]
+        steps = [Step(step.pop("kind"), step.pop("name"), step, touched=True) for step in document["steps"]]
         contract, phase, time = document["contract"], document["phase"], document["time"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise OperationError("io", f"{path} cannot be understood ({error}): look at it and remove it.") from None
     if contract != 1 or not phase:
         message = f"{path} cannot be understood (it is of another contract): look at it and remove it."
+        raise OperationError("io", message)
+    strange = next((step.kind for step in steps if step.kind not in kinds), None)
+    if strange is not None:
+        message = f"{path} cannot be understood (no step is of kind {strange}): look at it and remove it."
         raise OperationError("io", message)
     return Journal(path, phase, time, steps)
 
@@ -90,7 +82,7 @@ def write_journal(files: Files, journal: Journal) -> None:
         "contract": 1,
         "phase": journal.phase,
         "time": journal.time,
-        "steps": [step.data() for step in journal.steps],
+        "steps": [{"kind": step.kind, "name": step.name, **step.state} for step in journal.steps],
     }
     files.write_beside(journal.path, json.dumps(document).encode("ascii"))
     files.move_over(journal.path + NEW, journal.path, journal.path + MIDDLE)

@@ -12,7 +12,6 @@ from lockstep.sim.programs import NotAProgramError, find
 from lockstep.sim.services import BAD_PROGRAM, FILE_NOT_FOUND, MESSAGES, Services
 
 _OUTPUT_LIMIT = 1024 * 1024
-_STDERR_LIMIT = 64 * 1024
 _TO_EXE = re.compile(r"^(.*?\.exe)(\s|$)", re.IGNORECASE)
 
 
@@ -63,12 +62,3 @@ def run(machine: Machine, path: str, arguments: list[str], seconds: float) -> Fi
     late = machine.clock.now() - began >= seconds
     stdout, stderr = (data.decode("utf-8", "replace")[:_OUTPUT_LIMIT] for data in (done.stdout, done.stderr))
     return Finished(-1, "", "", timed_out=True) if late else Finished(done.exit_code, stdout, stderr, timed_out=False)
-
-
-def report(machine: Machine, services: Services, operation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result of program.run."""
-    path = resolve(machine, services, operation)
-    if path is None:
-        return {"found": False}
-    done = run(machine, path, list(operation.get("arguments", ())), operation["timeout_seconds"])
-    return {"found": True, "program": path, **done._asdict(), "stderr": done.stderr[:_STDERR_LIMIT]}
