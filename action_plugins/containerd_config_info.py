@@ -21,4 +21,5 @@ class ActionModule(NodeAction):
     """Reads containerd's configuration on a Windows node."""
 
     spec = argument_spec(module_file(__file__))
+    anew = True
     job = staticmethod(read_configuration)

@@ -7,12 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
 from lockstep.ansible.arguments import accepted
+from lockstep.ansible.cache import CACHE_VARIABLE, run_cache
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.fleet import preload
 from lockstep.ansible.node import ConnectionBrokeError
+from lockstep.node.cache import FileCache
+from lockstep.node.errors import NodeError
 from lockstep.node.session import Completed, Session
 
 preload()
@@ -43,7 +47,17 @@ class NodeAction(JobAction):
     """An action that configures or reads the node of the task through the agent."""
 
     job: Callable[..., dict[str, Any]]
+    anew = False
+    """Whether the node is read whatever is known of it: what only reports tells what is there now."""
     _reached = False
+    _cache: FileCache | None = None
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the task's result as plain data."""
+        wanted = self._templar.template((task_vars or {}).get(CACHE_VARIABLE, True))
+        if boolean(wanted, strict=False):
+            self._cache = run_cache(self._task, self._connection)
+        return super().run(tmp, task_vars)
 
     def work(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return what `job` returns for these arguments on this node."""
@@ -57,7 +71,21 @@ class NodeAction(JobAction):
                     "and connect as an administrator of the node"
                 },
             )
-        return type(self).job(Session(self._execute), arguments, check_mode=self._task.check_mode)
+        session = Session(self._execute, self._cache, anew=self.anew)
+        try:
+            return self._do(session, arguments)
+        except TaskError as error:
+            if not _may_be_of_yesterday(session, error):
+                raise
+            return self._do(Session(self._execute, self._cache, anew=True), arguments)
+
+    def _do(self, session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what `job` returns. What was known of the node is no base for anything once it failed."""
+        try:
+            return type(self).job(session, arguments, check_mode=self._task.check_mode)
+        except BaseException:
+            session.forget()
+            raise
 
     def _execute(self, command: str, standard_input: bytes) -> Completed:
         try:
@@ -70,3 +98,11 @@ class NodeAction(JobAction):
             raise ConnectionBrokeError(str(error)) from error
         self._reached = True
         return Completed(int(completed["rc"]), str(completed["stdout"]), str(completed["stderr"]))
+
+
+def _may_be_of_yesterday(session: Session, error: TaskError) -> bool:
+    """Return whether the task may have failed only because somebody changed the node after it was read."""
+    if not session.remembered:
+        return False
+    cause = error.__cause__
+    return not session.applied or (isinstance(cause, NodeError) and cause.code == "conflict")

@@ -1,0 +1,48 @@
+"""Where the tasks of a run keep what they read of a node: in the folder that Ansible makes for each of its runs.
+
+The folder is made by Ansible's first process, for its owner alone, has a name of its own in every run, is known to the
+workers that are forked from there, and is removed when the run ends. So a run never finds what another one left.
+Source: ansible-core lib/ansible/config/manager.py, type `tmppath`; base.yml, DEFAULT_LOCAL_TMP.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+from lockstep.node.cache import FileCache
+
+CACHE_VARIABLE = "lockstep_cache"
+"""A host's variable: false has every task read the node anew."""
+_ADDRESS = ("remote_addr", "host", "port", "path")
+"""Options of connections that name a node, as far as a connection has them: winrm, psrp, ssh."""
+_USER = "remote_user"
+
+
+def run_cache(task: Any, connection: Any) -> FileCache:
+    """Return the cache of the node that a task is connected to, whatever the inventory calls it.
+
+    It knows what was read in the task's play, as the same user: a later play reads anew.
+    """
+    address = [str(connection.transport), *(_option(connection, name) for name in _ADDRESS)]
+    name = hashlib.sha256(json.dumps(address).encode()).hexdigest()[:32]
+    scope = f"{_play_of(task)} {_option(connection, _USER)}"
+    return FileCache(Path(constants.DEFAULT_LOCAL_TMP) / "lockstep" / f"{name}.json", scope)
+
+
+def _play_of(task: Any) -> str:
+    """Return the id of a task's play, which its blocks know."""
+    parent = task
+    while not hasattr(parent, "_play"):
+        parent = parent._parent  # noqa: SLF001 - neither has another name
+    return str(parent._play._uuid)  # noqa: SLF001
+
+
+def _option(connection: Any, name: str) -> str:
+    try:
+        return str(connection.get_option(name))
+    except KeyError:
+        return ""
