@@ -41,6 +41,8 @@ class Layout:
     cni: Path
     registry: Path
     handler_platforms: Path | None
+    log_level: Path
+    metrics_address: Path
 
 
 @dataclass(frozen=True, slots=True)

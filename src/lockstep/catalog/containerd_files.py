@@ -59,8 +59,20 @@ def removed_keys() -> tuple[Removed, ...]:
 
 @cache
 def snapshotters() -> frozenset[str]:
-    """Return the snapshotters that containerd has on Windows."""
+    """Return the snapshotters that some containerd has on Windows."""
     return frozenset(_facts()["snapshotters"])
+
+
+def snapshotters_of(containerd: str) -> frozenset[str]:
+    """Return the snapshotters that this containerd release has on Windows."""
+    series = Version.parse(containerd).release[:2]
+    known: Mapping[str, Mapping[str, Any]] = _facts()["snapshotters"]
+    return frozenset(name for name, facts in known.items() if _series(facts["since"]) <= series)
+
+
+def works_with_hyperv(snapshotter: str) -> bool:
+    """Return whether pods with Hyper-V isolation can use this snapshotter; True of one that is not known."""
+    return bool(_facts()["snapshotters"].get(snapshotter, {}).get("hyperv", True))
 
 
 def needs_sandbox_platform(containerd: str) -> bool:
@@ -103,6 +115,11 @@ def table_keys() -> Mapping[tuple[str, ...], frozenset[str]]:
 def plugins() -> frozenset[str]:
     """Return the names of plugins that containerd itself has on some system."""
     return frozenset(_facts()["plugins"])
+
+
+def _series(text: str) -> tuple[int, int]:
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
 
 
 def _facts() -> Mapping[str, Any]:
