@@ -91,7 +91,7 @@ def parse(command_line: str, facts: Minor) -> CommandLine:
     arguments = split(command_line)
     if not arguments:
         raise CommandLineError("the service has no command line", "register the service of kubelet first")
-    at, runner = _find_kubelet(command_line, arguments)
+    at, runner = find_kubelet(command_line, arguments)
     uses: list[Use] = []
     stray: list[str] = []
     end, rest = arguments[at].end, arguments[at + 1 :]
@@ -139,7 +139,11 @@ def _short(argument: Argument, rest: list[Argument]) -> Use:
     return Use(normal_name(name), value, start, end, start, joined=True, dashed=False)
 
 
-def _find_kubelet(command_line: str, arguments: list[Argument]) -> tuple[int, str | None]:
+def find_kubelet(command_line: str, arguments: list[Argument]) -> tuple[int, str | None]:
+    """Return which argument is kubelet's program, and the program of the kube-log-runner before it, if any.
+
+    Raises CommandLineError where the line starts something else.
+    """
     first = arguments[0].value
     unquoted = _PROGRAM.match(command_line.lstrip())
     if (
