@@ -88,8 +88,10 @@ def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(under)
     for name, value in over.items():
         below = result.get(name)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        result[name] = merged(below, value) if both else value
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            result[name] = merged(below, value)
+        else:
+            result[name] = value
     return result
 
 

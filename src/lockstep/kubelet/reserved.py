@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from itertools import pairwise
 
@@ -23,10 +24,8 @@ def reserved(processors: int, memory_bytes: int) -> dict[str, str]:
 
 def cpu_millicores(processors: int) -> int:
     """Return how many thousandths of a processor are reserved."""
-    table = sorted(
-        (int(count), int(value)) for count, value in load("kubelet-service")["reserved"]["cpu_millicores"].items()
-    )
-    segments = list(pairwise(table))
+    table: Mapping[int, int] = load("kubelet-service")["reserved"]["cpu_millicores"]
+    segments = list(pairwise(sorted(table.items())))
     (low, base), (high, top) = next((each for each in segments if processors <= each[1][0]), segments[-1])
     return base + (top - base) * (processors - low) // (high - low)
 
