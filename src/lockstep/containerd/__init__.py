@@ -1,5 +1,6 @@
 """containerd's config.toml: merge what is planned, remove it, see what is there. Pure functions of bytes."""
 
+from lockstep.containerd.effective import Overridden, overridden
 from lockstep.containerd.errors import ContainerdConfigError, SettingsError
 from lockstep.containerd.merge import merge, remove
 from lockstep.containerd.settings import Settings, settings_from_data
@@ -7,11 +8,13 @@ from lockstep.containerd.view import View, inspect
 
 __all__ = [
     "ContainerdConfigError",
+    "Overridden",
     "Settings",
     "SettingsError",
     "View",
     "inspect",
     "merge",
+    "overridden",
     "remove",
     "settings_from_data",
 ]

@@ -38,6 +38,12 @@ def merge(existing: bytes | None, settings: Settings, version: str) -> bytes:
         _set(draft, where.default_handler, settings.default_handler, facts)
     for handler in settings.handlers:
         _state(draft, where, handler, facts)
+    for name, snapshotter in settings.snapshotters.items():
+        _set_snapshotter(draft, where, name, snapshotter, facts)
+    for path, value in _server(where, settings):
+        _set(draft, path, value, facts)
+    if settings.registry_path is not None:
+        _check_registry(draft, where)
     if settings.exclusive_handlers:
         _remove_others(draft, where, {handler.name for handler in settings.handlers})
     _check_default(draft, where, facts)
@@ -55,7 +61,8 @@ def remove(existing: bytes | None, settings: Settings, version: str) -> bytes | 
     facts = series(version)
     draft = _open(existing, facts)
     where = layout(draft.data["version"])
-    for path, value in ((where.pause_image, settings.pause_image), (where.default_handler, settings.default_handler)):
+    managed = [(where.pause_image, settings.pause_image), (where.default_handler, settings.default_handler)]
+    for path, value in [*managed, *_server(where, settings), *_snapshotters(where, settings)]:
         if value is not None and (draft.table(path[:-1]) or {}).get(path[-1]) == value:
             draft.delete(path, prune=True)
     for handler in settings.handlers:
@@ -124,6 +131,70 @@ def _state(draft: Draft, where: Layout, handler: Handler, facts: Series) -> None
     for name in draft.table(inside) or {}:
         if any(facts.reads(name, decided) and decided not in options for decided in _DECIDED_OPTIONS):
             draft.delete((*inside, name))
+
+
+def _server(where: Layout, settings: Settings) -> list[tuple[Path, Any]]:
+    """Return the settings beside handlers and pause image, each with its place; only those that are made."""
+    found: list[tuple[Path, Any]] = [
+        (where.log_level, settings.log_level),
+        (where.metrics_address, settings.metrics_address),
+        (registry_path(where), settings.registry_path),
+        (("imports",), None if settings.imports is None else list(settings.imports)),
+    ]
+    return [(path, value) for path, value in found if value is not None]
+
+
+def registry_path(where: Layout) -> Path:
+    """Return the key that names the folder with a hosts.toml a registry."""
+    return (*where.registry, "config_path")
+
+
+def _snapshotters(where: Layout, settings: Settings) -> list[tuple[Path, Any]]:
+    """Return each handler's snapshotter with its places: for its containers, and for its images from 2.0 on.
+
+    Source: containerd internal/cri/server/images/image_pull.go (snapshotterFromPodSandboxConfig); up to 2.2 what the
+    handler's own table says is not looked for there.
+    """
+    found: list[tuple[Path, Any]] = []
+    for name, snapshotter in settings.snapshotters.items():
+        found.append(((*where.handlers, name, "snapshotter"), snapshotter))
+        if where.handler_platforms is not None:
+            found.append(((*where.handler_platforms, name, "snapshotter"), snapshotter))
+    return found
+
+
+def _set_snapshotter(draft: Draft, where: Layout, name: str, snapshotter: str, facts: Series) -> None:
+    if where.handler_platforms is None and facts.merges_handlers:
+        # Source: containerd 2.0 to 2.4 plugins/cri/images/plugin.go, migrateConfig: the key that it makes of a
+        # handler's snapshotter in a version 2 file is `runtime_platform`, which nothing reads.
+        raise draft.error(
+            (*where.handlers, name),
+            f"cannot be given the snapshotter {snapshotter} in a file of version 2: containerd {facts.version} would "
+            "unpack its images with another one",
+            _rewriting(facts),
+        )
+    for path, value in _snapshotters(where, Settings(snapshotters={name: snapshotter})):
+        _set(draft, path, value, facts)
+
+
+def _check_registry(draft: Draft, where: Layout) -> None:
+    """Refuse what cannot stand beside registry.config_path: containerd's CRI plugin does not load with both.
+
+    Source: containerd pkg/cri/config/config.go (1.x: mirrors, and tls in configs) and internal/cri/config/config.go
+    (2.x: mirrors), ValidatePluginConfig and ValidateImageConfig.
+    """
+    table = draft.table(where.registry) or {}
+    configs = table.get("configs")
+    tls = isinstance(configs, Mapping) and any(isinstance(item, Mapping) and "tls" in item for item in configs.values())
+    for key, there in (("mirrors", bool(table.get("mirrors"))), ("configs", tls)):
+        if there:
+            what = "mirrors" if key == "mirrors" else "tls of registries"
+            raise draft.error(
+                (*where.registry, key),
+                f"names {what} beside the folder with a hosts.toml a registry, and containerd's CRI plugin does not "
+                "start with both",
+                "state them as registries of this task, take them out of the file, then run again",
+            )
 
 
 def _keys(handler: Handler) -> dict[str, Any]:
