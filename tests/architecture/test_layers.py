@@ -14,7 +14,7 @@ LAYERS = (
     {"report"},
     {"verify", "gitops"},
     {"rules"},
-    {"containerd", "kubelet", "runtimeclass"},
+    {"artifacts", "containerd", "kubelet", "runtimeclass"},
     {"fleet"},
     {"sim"},
     {"node"},

@@ -1,0 +1,215 @@
+"""The steps from what a node has to what it is to have: fetched and kept first, then swapped while nothing runs it."""
+
+from __future__ import annotations
+
+import ntpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lockstep.artifacts.changes import Change, FileChange, changes
+from lockstep.artifacts.observed import FOUND, Entry, Observed, ServiceSeen
+from lockstep.artifacts.wanted import Push, Wanted
+from lockstep.catalog.versions import Version, VersionError
+from lockstep.node.operations import (
+    Operation,
+    Program,
+    add_to_store,
+    check_program,
+    entry_name,
+    install_file,
+    prune_store,
+    restart_service,
+    stop_service,
+)
+
+_CHECK_SECONDS = 60
+"""How long a program may take to say its release: the first start of a program on Windows is scanned for viruses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """How a node's artifacts are kept.
+
+    `keep` is how many earlier releases of each artifact stay in the store `root`; `backup` whether somebody else's file
+    is kept there before it is replaced. `timeout` are the seconds that a service has, `download_timeout` those of a
+    download. `health` has what a service has to answer once it runs again, by what it is.
+    """
+
+    root: str
+    keep: int
+    backup: bool
+    timeout: int
+    download_timeout: int
+    health: Mapping[str, Operation]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One step of a change: what people call it, the operation, and the artifact that it is for, if it is for one."""
+
+    label: str
+    operation: Operation
+    wanted: Wanted | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What becomes of each artifact, the steps in order, what is pushed before them, and the entries that go."""
+
+    changes: tuple[Change, ...]
+    steps: tuple[Planned, ...]
+    uploads: tuple[Wanted, ...]
+    pruned: tuple[str, ...]
+
+    @property
+    def undecided(self) -> tuple[Change, ...]:
+        """The artifacts that are in place as nobody knows which release: only the download tells whether it differs."""
+        return tuple(
+            each
+            for each in self.changes
+            if each.fetch and any(file.foreign and file.after is None for file in each.files)
+        )
+
+
+def plan(observed: Observed, wanted: Sequence[Wanted], task: Task) -> Plan:
+    """Return the plan; without steps where nothing differs."""
+    found = changes(observed, wanted)
+    pruned = tuple(_pruned(observed, found, task.keep))
+    # What an earlier change left in the middle is settled by doing all of it again: what is right already stays.
+    due = [(each, each.files if observed.pending else each.differing) for each in found]
+    used = list(_used(observed, due))
+    fetched = [each.wanted for each, files in due if each.fetch and files]
+    steps = [
+        *(_foreign(observed, found, task) if task.backup else ()),
+        *_incomplete(observed, fetched, task),
+        *(_fetch(each, task) for each in fetched),
+        *(_stop(service, task) for _, service in reversed(used)),
+        *(_install(each.wanted, file, task) for each, files in due for file in files),
+        *(_says(each.wanted) for each, files in due if _tells(each.wanted, files)),
+        *(step for kind, service in used for step in _start(kind, service, task)),
+    ]
+    if pruned:
+        keep = [entry.entry for entry in observed.entries if entry.entry not in pruned]
+        keep += [entry for entry in _added(steps) if entry not in keep]
+        steps.append(Planned("remove earlier releases from the store", prune_store(task.root, keep)))
+    return Plan(found, tuple(steps), tuple(each for each in fetched if isinstance(each.source, Push)), pruned)
+
+
+def fetching(undecided: Sequence[Change], task: Task) -> tuple[Planned, ...]:
+    """Return the steps that only fetch artifacts into the store, which touches nothing that runs."""
+    return tuple(_fetch(each.wanted, task) for each in undecided)
+
+
+def _foreign(observed: Observed, found: Sequence[Change], task: Task) -> Iterator[Planned]:
+    """Yield what keeps files that no release in the store has, before they are replaced."""
+    kept = {digest for entry in observed.entries if entry.version == FOUND for digest in entry.files.values()}
+    for change in found:
+        for file in change.differing:
+            if file.foreign and file.before is not None and file.before not in kept:
+                operation = add_to_store(
+                    task.root,
+                    re.sub(r"[^a-z0-9]+", "-", ntpath.splitext(file.file.name)[0].lower()).strip("-"),
+                    FOUND,
+                    digest=file.before,
+                    source={"path": file.file.path},
+                    format="file",
+                    members=[(file.file.name, file.file.name)],
+                    timeout_seconds=task.download_timeout,
+                )
+                yield Planned(f"keep the {file.file.path} that is there in the store", operation, change.wanted)
+
+
+def _incomplete(observed: Observed, fetched: Sequence[Wanted], task: Task) -> Iterator[Planned]:
+    """Yield what removes entries that lack a file which is asked for now, so that they can be made anew."""
+    again = {each.entry for each in fetched} & {entry.entry for entry in observed.entries}
+    if again:
+        keep = [entry.entry for entry in observed.entries if entry.entry not in again]
+        yield Planned("remove what lacks a file from the store", prune_store(task.root, keep))
+
+
+def _fetch(wanted: Wanted, task: Task) -> Planned:
+    operation = add_to_store(
+        task.root,
+        wanted.name,
+        wanted.version,
+        digest=wanted.digest,
+        source=wanted.source.to_data(),
+        format=wanted.format,
+        members=[(file.inside, file.name) for file in wanted.files],
+        timeout_seconds=task.download_timeout,
+    )
+    return Planned(f"fetch {wanted} from {wanted.source}", operation, wanted)
+
+
+def _stop(service: ServiceSeen, task: Task) -> Planned:
+    return Planned(f"stop service {service.name}", stop_service(service.name, timeout_seconds=task.timeout))
+
+
+def _install(wanted: Wanted, change: FileChange, task: Task) -> Planned:
+    file = change.file
+    operation = install_file(file.path, task.root, wanted.entry, file.name, replaces=change.before)
+    return Planned(f"install {file.path} of {wanted}", operation, wanted)
+
+
+def _tells(wanted: Wanted, files: Sequence[FileChange]) -> bool:
+    return wanted.says is not None and any(each.file.name == wanted.says.file for each in files)
+
+
+def _says(wanted: Wanted) -> Planned:
+    assert wanted.says is not None  # noqa: S101 - `_tells` has told so
+    path = next(file.path for file in wanted.files if wanted.says and file.name == wanted.says.file)
+    operation = check_program(
+        Program(path=path), wanted.says.arguments, must_contain=[wanted.says.text], timeout_seconds=_CHECK_SECONDS
+    )
+    return Planned(f"have {wanted.says.file} say {wanted.says.text}", operation, wanted)
+
+
+def _start(kind: str, service: ServiceSeen, task: Task) -> Iterator[Planned]:
+    yield Planned(f"restart service {service.name}", restart_service(service.name, timeout_seconds=task.timeout))
+    if kind in task.health:
+        yield Planned(f"have {service.name} answer", task.health[kind])
+
+
+def _used(observed: Observed, due: Sequence[tuple[Change, Sequence[FileChange]]]) -> Iterator[tuple[str, ServiceSeen]]:
+    """Yield the services that run one of these files, in the order in which they start."""
+    uses = [(file.file.path, change.wanted.services.get(file.file.name, {})) for change, files in due for file in files]
+    for kind, service in observed.services.items():
+        ran = service.running or (observed.pending and service.automatic)
+        if ran and any(runs(service, path, use.get(kind)) for path, use in uses):
+            yield kind, service
+
+
+def runs(service: ServiceSeen, path: str, use: str | None) -> bool:
+    """Return whether a service runs the file at this path, given how it uses such a file."""
+    named = ntpath.normcase(path) in ntpath.normcase(service.command_line)
+    return service.exists and (use == "always" or (use == "named" and named))
+
+
+def _added(steps: Sequence[Planned]) -> Iterator[str]:
+    for step in steps:
+        if step.operation["op"] == "store.add":
+            operation = step.operation
+            yield entry_name(operation["name"], operation["version"], operation["sha256"])
+
+
+def _pruned(observed: Observed, found: Sequence[Change], keep: int) -> Iterator[str]:
+    """Yield the entries of artifacts that are asked for, beyond those in use, `keep` earlier ones and found files."""
+    for change in found:
+        wanted = change.wanted
+        in_place = {file.before for file in change.files}
+        earlier = [
+            entry
+            for entry in observed.entries
+            if entry.name == wanted.name and entry.entry != wanted.entry and entry.version != FOUND
+        ]
+        # The one that is in place is what going back leads to, so it is the last to go.
+        earlier.sort(key=lambda entry: (bool(in_place & set(entry.files.values())), _order(entry)), reverse=True)
+        yield from (entry.entry for entry in earlier[keep:])
+
+
+def _order(entry: Entry) -> tuple[bool, Version | None, str]:
+    try:
+        return (True, Version.parse(entry.version), entry.entry)
+    except VersionError:
+        return (False, None, entry.entry)
