@@ -17,16 +17,17 @@ def _hold(bench: Bench, case: Case) -> None:
     watched = list(case.services_after)
     with bench.set_up(case):
         before = bench.services(watched)
-        response = ask(bench, case.request)
-        expected = {"contract": 1, "mode": case.request["mode"], **case.response}
-        problems = differences(expected, response)
+        problems = []
+        for request, wanted in ((case.request, case.response), *case.then):
+            expected = {"contract": 1, "mode": request["mode"], **wanted}
+            problems += differences(expected, ask(bench, request))
         problems += file_differences(case.files_after, bench.files(case))
         now = bench.services(watched)
-        for name, wanted in case.services_after.items():
-            expected_service = {key: value for key, value in wanted.items() if key != "new_process"}
+        for name, service in case.services_after.items():
+            expected_service = {key: value for key, value in service.items() if key != "new_process"}
             found = {"state": now[name].state, "binary_path": now[name].binary_path}
             problems += differences(expected_service, found, name)
-            if wanted.get("new_process") and now[name].process_id in (0, before[name].process_id):
+            if service.get("new_process") and now[name].process_id in (0, before[name].process_id):
                 problems.append(f"{name}: is still the process that it was")
     assert not problems, "\n".join([case.title, *problems])
 

@@ -80,11 +80,27 @@ function Stop-Process {
     throw [InvalidOperationException]"Cannot find a process with the process identifier $Id."
 }
 
+# A key of the file that stands for the registry: {HKLM\key: {name: {kind, value}}}.
+function Get-RegistryKey([string]$LiteralPath) {
+    $file = 'C:\lockstep-stubs\registry.json'
+    $registry = if ([IO.File]::Exists($file)) { [IO.File]::ReadAllText($file) | ConvertFrom-Json -AsHashtable } else { @{} }
+    $values = $registry[$LiteralPath.Replace('HKLM:', 'HKLM')]
+    if ($null -eq $values) { throw [Management.Automation.ItemNotFoundException]"Cannot find path '$LiteralPath' because it does not exist." }
+    $key = [pscustomobject]@{ Values = $values }
+    $key | Add-Member ScriptMethod Close { }
+    $key | Add-Member ScriptMethod GetValue {
+        param($value, $default, $options)
+        if ($this.Values.ContainsKey($value)) { $this.Values[$value].value } else { $default }
+    }
+    $key
+}
+
 function Get-Item {
     [CmdletBinding()] param([string]$LiteralPath)
     $prefix = 'HKLM:\SYSTEM\CurrentControlSet\Services\'
-    if (-not $LiteralPath.StartsWith($prefix)) { throw "The stub has no $LiteralPath" }
-    $key = [pscustomobject]@{ Name = $LiteralPath.Substring($prefix.Length) }
+    $service = $LiteralPath.Substring([math]::Min($prefix.Length, $LiteralPath.Length))
+    if (-not $LiteralPath.StartsWith($prefix) -or -not (Test-State $service)) { return Get-RegistryKey $LiteralPath }
+    $key = [pscustomobject]@{ Name = $service }
     $key | Add-Member ScriptMethod Close { }
     $key | Add-Member ScriptMethod GetValue {
         param($value, $default, $options)

@@ -7,12 +7,14 @@
       folders: ['C:\\$case\\folder']
       programs: ['C:\\$case\\other.exe']      copies of the test program, beside C:\\testservice.exe
       services: {$case-web: {config: path, binary_path: …, running: true, depends_on: [other]}}
+      windows: {features: …}                  what Windows itself has, a part of WINDOWS each; see support/server.py
     faults: [{kind: in_use, path: …}]         or denied
     emulated: {faults: […]}                   what that engine's services do, which have no test program to decide it,
                                               or {faults_before_start: […]}, before the services of `before` are started
     request: {mode: …, operations: […]}       {content_of: text} and {sha256_of: text} stand for base64 and SHA-256
     response: …                               {matches: pattern}, {any: integer}, {any: positive}, {between: [a, b]},
                                               {length: n} and {json: data} stand for what is not known to the letter
+    then: [{request: …, response: …}]         asked of the node afterwards
     after:
       files: …                                all files; as before where not given. {time} in a name: a UTC time
       services: {$case-web: {state: running, binary_path: …, new_process: true}}
@@ -35,6 +37,7 @@ import yaml
 
 FOLDER = Path(__file__).parent.parent / "cases"
 PROGRAM = "C:\\testservice.exe"
+WINDOWS = ("features", "firewall", "firewall_text", "defender", "power")
 TRANSACTIONS = "C:\\ProgramData\\lockstep\\transactions"
 
 
@@ -71,8 +74,10 @@ class Case:
     services: tuple[ServiceBefore, ...]
     faults: tuple[Mapping[str, str], ...]
     emulated: Mapping[str, Sequence[Mapping[str, Any]]]
+    windows: Mapping[str, Any]
     request: Mapping[str, Any]
     response: Mapping[str, Any]
+    then: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...]
     files_after: Mapping[str, bytes]
     services_after: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -100,9 +105,11 @@ def load(name: str) -> Case:
     """Read a case."""
     text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8").replace("$case", name)
     data = yaml.safe_load(text)
-    unknown = set(data) - {"title", "not_on", "before", "faults", "emulated", "request", "response", "after"}
+    unknown = set(data) - {"title", "not_on", "before", "faults", "emulated", "request", "response", "then", "after"}
     assert not unknown, f"{name}: unknown keys {unknown}"
     before, after = data.get("before", {}), data.get("after", {})
+    windows = before.get("windows", {})
+    assert set(windows) <= set(WINDOWS), f"{name}: windows has {', '.join(WINDOWS)} only"
     files = _files(before.get("files", {}))
     return Case(
         name=name,
@@ -114,8 +121,10 @@ def load(name: str) -> Case:
         services=tuple(_service(key, value) for key, value in before.get("services", {}).items()),
         faults=tuple(data.get("faults", ())),
         emulated=data.get("emulated", {}),
+        windows=windows,
         request=_fill(data["request"]),
         response=_fill(data["response"]),
+        then=tuple((_fill(one["request"]), _fill(one["response"])) for one in data.get("then", ())),
         files_after=_files(after["files"]) if "files" in after else files,
         services_after=after.get("services", {}),
     )

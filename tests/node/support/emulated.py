@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.node.support import program
+from tests.node.support import program, server
 from tests.node.support.cases import PROGRAM, Case, ServiceNow
 
 from lockstep.node.session import Completed
@@ -61,6 +62,8 @@ class EmulatedBench:
             self._write(path, placeholder("testservice.exe", "1.0.0"))
         for path, data in case.files.items():
             self._write(path, data)
+        for name, document in server.emulated(case.windows).items():
+            (self.engine.folder / f"{name}.json").write_text(json.dumps(document))
         services = self.engine.services
         for fault in case.emulated.get("faults_before_start", ()):
             self.engine.faults.add(**fault)

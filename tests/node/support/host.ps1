@@ -1,7 +1,7 @@
 # Runs commands one after the other, each in a runspace of its own with standard input as $input: as a PSRP host does, and without
 # the second that a PowerShell takes to start. One JSON order a line in, one JSON answer a line out.
 # A command may interrupt itself: it sets $TripWire and sleeps; nothing of it runs after that, as when its process dies.
-param([string]$Stubs)
+param([Parameter(ValueFromRemainingArguments)][string[]]$Stubs)
 $state = [Management.Automation.Runspaces.InitialSessionState]::CreateDefault2()
 $state.ImportPSModule($Stubs)
 while ($null -ne ($line = [Console]::In.ReadLine())) {

@@ -15,12 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.node.support import server
 from tests.node.support.cases import PROGRAM, Case, ServiceBefore, ServiceNow
 
 from lockstep.node.session import Completed
 
 VARIABLE = "LOCKSTEP_PWSH"
 STUBS = Path(__file__).parent.parent / "stubs"
+MODULES = (STUBS / "windows.psm1", STUBS / "server.psm1")
 SERVICE_CONTROL = "C:\\Windows\\System32\\sc.exe"
 _STATES = {"Running": "running", "Stopped": "stopped", "StartPending": "start_pending", "StopPending": "stop_pending"}
 
@@ -36,7 +38,7 @@ class Host:
     def __init__(self) -> None:
         script = Path(__file__).parent / "host.ps1"
         self._process = subprocess.Popen(
-            [os.environ[VARIABLE], "-NoProfile", "-NonInteractive", str(script), str(STUBS / "windows.psm1")],
+            [os.environ[VARIABLE], "-NoProfile", "-NonInteractive", str(script), *map(str, MODULES)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -78,6 +80,7 @@ class LinuxBench:
         }
         self._program(SERVICE_CONTROL, STUBS / "sc.py")
         self._program(PROGRAM, Path(__file__).parent / "program.py")
+        self._program(server.POWER_CONFIGURATION, STUBS / "powercfg.py")
 
     @contextmanager
     def set_up(self, case: Case) -> Iterator[None]:
@@ -86,7 +89,7 @@ class LinuxBench:
             (self.folder / folder).mkdir()
         for path in case.programs:
             self._program(path, Path(__file__).parent / "program.py")
-        for path, data in case.files.items():
+        for path, data in {**server.files(case.windows), **server.registry_file(case.windows), **case.files}.items():
             self.write(path, data)
         for number, one in enumerate(case.services, start=1):
             self.add_service(one, process_id=4000 + number)
