@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import requests
 import yaml
+from tests.ansible.site import NODES, ROOT, Site
 from winrm.protocol import Protocol
 
 from lockstep.ansible.containerd_config import configure
@@ -23,8 +24,6 @@ from lockstep.ansible.spec import documentation
 from lockstep.node.session import Completed, Session
 from lockstep.sim import DEFAULT_PASSWORD, DEFAULT_USER, NodeSpec, SimulatedNodes
 
-ROOT = Path(__file__).parents[2]
-RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.MULTILINE)
 CONFIG = "C/Program Files/containerd/config.toml"
 NOTHING_TO_DO, CHANGE = 6, 10
 """Requests that a task may take, with Basic authentication."""
@@ -32,57 +31,9 @@ NOTHING_TO_DO, CHANGE = 6, 10
 pytestmark = pytest.mark.slow
 
 
-class Site:
-    """The demo inventory with two simulated nodes on ports of their own."""
-
-    def __init__(self, folder: Path, nodes: SimulatedNodes) -> None:
-        self.nodes = nodes
-        self._folder = folder
-        ports = {name: {"ansible_port": nodes.port(name)} for name in nodes.names}
-        (folder / "ports.yml").write_text(yaml.safe_dump({"all": {"hosts": ports}}))
-
-    def play(self, playbook: Path | list[dict[str, Any]], *arguments: str, status: int = 0, warns: bool = False) -> str:
-        """The output of a playbook, or of a play with these tasks."""
-        if isinstance(playbook, list):
-            tasks = self._folder / "tasks.yml"
-            play = {"hosts": "windows", "gather_facts": False, "tasks": playbook}
-            tasks.write_text(yaml.safe_dump([play], sort_keys=False))
-            playbook = tasks
-        done = subprocess.run(
-            [
-                Path(sys.executable).with_name("ansible-playbook"), "-i", ROOT / "inventories" / "demo",
-                "-i", self._folder / "ports.yml", playbook, *arguments,
-            ],
-            env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"},
-            cwd=self._folder, text=True, capture_output=True, check=False,
-        )  # fmt: skip
-        output = done.stdout + done.stderr
-        assert done.returncode == status, output
-        assert "Traceback" not in output
-        assert "DEPRECATION" not in output
-        assert ("[WARNING]" in output) is warns
-        return output
-
-    def changed(self, output: str) -> dict[str, int]:
-        """How much changed on each host; every host of the recap was reached and did not fail."""
-        recap = RECAP.findall(output)
-        assert all(unreachable == failed == "0" for _, _, _, unreachable, failed in recap)
-        return {host: int(changed) for host, _, changed, _, _ in recap}
-
-    def requests(self) -> dict[str, int]:
-        """Requests of each node since this was asked last."""
-        counted = {name: int(stats["requests"]) for name, stats in self.nodes.stats().items()}
-        self.nodes.reset_stats()
-        return counted
-
-
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    specs = [
-        NodeSpec("win2022-0", "ltsc2022", "2.3.4", "1.36.1"),
-        NodeSpec("win2025-0", "ltsc2025", "2.3.4", "1.36.1"),
-    ]
-    with SimulatedNodes(tmp_path / "nodes", specs) as nodes:
+    with SimulatedNodes(tmp_path / "nodes", NODES) as nodes:
         yield Site(tmp_path, nodes)
 
 
