@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from typing import Any
 
 FOLDER = "C:\\lockstep-stubs"
-PARTS = ("features", "defender", "power")
+SUBJECTS = ("feature-", "firewall-", "defender-", "power-")
+"""How the names of cases begin that need what Windows itself has, even where they say nothing of it."""
 FIREWALL = r"HKLM\SYSTEM\CurrentControlSet\Services\SharedAccess\Parameters\FirewallPolicy\FirewallRules"
 POWER = r"HKLM\SYSTEM\CurrentControlSet\Control\Power\User\PowerSchemes"
 POWER_CONFIGURATION = r"C:\Windows\System32\powercfg.exe"

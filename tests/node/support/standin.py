@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from tests.node.support import server
 from tests.node.support.cases import PROGRAM, TRANSACTIONS, Case, ServiceBefore, ServiceNow
 from tests.node.support.engines import parse_states
 
@@ -18,6 +19,7 @@ from lockstep.node.session import Completed
 
 VARIABLE = "LOCKSTEP_WINDOWS_NODE"
 SOURCE = Path(__file__).parent.parent / "testservice"
+STUBS = Path(__file__).parent.parent / "stubs" / "server.psm1"
 _LIMIT = 120
 
 
@@ -69,6 +71,11 @@ class Node:
         assert done.returncode == 0, f"testservice {arguments}: {done.stderr or done.stdout}"
         return done.stdout
 
+    def execute(self, program: str, *arguments: str) -> None:
+        """Run a program of Windows' own to its end, whatever becomes of it."""
+        command = [self._script, "run", str(self.folder), program, *arguments]
+        subprocess.run(command, capture_output=True, timeout=_LIMIT, check=False)
+
     def prepare(self, services: Sequence[ServiceBefore]) -> None:
         """Register services, and start those that are to run."""
         self.program("prepare", stdin=json.dumps([asdict(one) for one in services]))
@@ -114,6 +121,8 @@ class StandInBench:
     def set_up(self, case: Case) -> Iterator[None]:
         """Lay out files, services and faults."""
         shutil.rmtree(self.node.place(case.folder), ignore_errors=True)
+        if case.windows or case.name.startswith(server.SUBJECTS):
+            self._prepare_windows(case)
         for folder in case.folders:
             self.node.place(folder).mkdir(parents=True, exist_ok=True)
         for path, data in case.files.items():
@@ -143,6 +152,19 @@ class StandInBench:
     def services(self, names: Sequence[str]) -> Mapping[str, ServiceNow]:
         """Return what the service manager says."""
         return self.node.states(names)
+
+    def _prepare_windows(self, case: Case) -> None:
+        """Install the stubs of what Wine lacks, and write what they and the registry have before the case."""
+        modules = self.node.place("C:\\Program Files\\PowerShell\\Modules\\LockstepServer")
+        modules.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(STUBS, modules / "LockstepServer.psm1")
+        shutil.copyfile(self.node.place(PROGRAM), self.node.place("C:\\windows\\system32\\powercfg.exe"))
+        for path, data in server.files(case.windows).items():
+            self._write(path, data)
+        for key, values in server.registry(case.windows).items():
+            self.node.execute("reg", "delete", key, "/f")
+            for name, text in values.items():
+                self.node.execute("reg", "add", key, "/v", name, "/d", text, "/f")
 
     @contextmanager
     def _fault(self, fault: Mapping[str, str]) -> Iterator[None]:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/registry"
 )
 
 const usage = `testservice service NAME CONFIG   run as the service NAME, as the first line of CONFIG says:
@@ -21,6 +22,7 @@ testservice fill COUNT             print COUNT letters
 testservice count PATH             add a letter to PATH, print how many there are
 testservice fail CODE TEXT         print TEXT on standard error, end with CODE
 testservice sleep SECONDS          wait
+testservice /setactive GUID        make a power scheme the active one, as powercfg.exe does, which Wine lacks
 testservice prepare                make and start the services of a JSON list on standard input
 testservice states NAME ...        print state and command line of services as JSON
 testservice forget NAME ...        stop and delete services
@@ -45,6 +47,8 @@ func main() {
 	case "fail":
 		fmt.Fprintln(os.Stderr, arguments[1])
 		os.Exit(number(arguments[0]))
+	case "/setactive":
+		activate(arguments[0])
 	case "sleep":
 		time.Sleep(seconds(arguments[0]))
 	case "prepare":
@@ -68,6 +72,20 @@ func hold(path string) {
 	fmt.Println("held")
 	buffer := make([]byte, 1)
 	os.Stdin.Read(buffer)
+}
+
+// activate knows the schemes that C:\lockstep-stubs\power.json lists.
+func activate(scheme string) {
+	text, err := os.ReadFile(`C:\lockstep-stubs\power.json`)
+	check(err)
+	if !strings.Contains(string(text), scheme) {
+		fmt.Fprintln(os.Stderr, `Invalid Parameters -- try "/?" for help`)
+		os.Exit(1)
+	}
+	key, _, err := registry.CreateKey(registry.LOCAL_MACHINE, `SYSTEM\CurrentControlSet\Control\Power\User\PowerSchemes`, registry.SET_VALUE)
+	check(err)
+	defer key.Close()
+	check(key.SetStringValue("ActivePowerScheme", scheme))
 }
 
 func count(path string) {
