@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("nodes", type=Path)
     options = parser.parse_args()
-    specs = [NodeSpec(**entry) for entry in yaml.safe_load(options.nodes.read_text(encoding="utf-8"))]
+    specs = [NodeSpec.of(entry) for entry in yaml.safe_load(options.nodes.read_text(encoding="utf-8"))]
     if options.order == "start" and (reason := missing()):
         sys.stderr.write(f"{reason}\n")
         return 1

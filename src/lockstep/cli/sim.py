@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +17,21 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Play Windows nodes on this machine: a WinRM server (Basic and NTLM) for each,
-behind it containerd and kubelet services that behave as their versions do.
+behind it containerd and kubelet services that behave as their versions do,
+or with --bare a Windows Server that was just installed.
 
   lockstep sim --state DIR --name win2025-0 --build 26100 --port 15985
   lockstep sim --state DIR --node win2022-0=20348,2.3.4,1.36.1,15985 \\
                            --node win2025-0=26100,2.3.4,1.36.1,15986
+  lockstep sim --state DIR --bare --node win2025-0=26100,2.3.4,1.36.1,memory=8Gi
   lockstep sim --state DIR --nodes nodes.yaml --port 15985
 
 GET /api/v1/nodes on any port lists the registered Node objects, GET /stats
 counts the requests. The state is files in DIR; starting on it again is a boot."""
 
-_NODE_FORM = "NAME=BUILD,CONTAINERD,KUBERNETES[,PORT]"
+_NODE_FORM = "NAME=BUILD,CONTAINERD,KUBERNETES[,PORT][,SETTING=VALUE…]"
+_PREPARED = ("services", "programs", "nothing")
+_KEYS = "name, build, containerd, kubernetes, port, config_toml, prepared, bare, machine"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -64,13 +69,30 @@ def add_parser(subparsers: Subparsers) -> None:
         default="none",
         help="config.toml of a new node: none, or containerd's own default",
     )
+    prepared = parser.add_argument_group("new nodes, where they do not say it themselves")
+    prepared.add_argument(
+        "--prepared",
+        choices=_PREPARED,
+        default=_PREPARED[0],
+        help="what a new node has: containerd and kubelet as services, the programs alone, or nothing (%(default)s)",
+    )
+    prepared.add_argument(
+        "--bare", dest="prepared", action="store_const", const=_PREPARED[-1], help="short for --prepared nothing"
+    )
+    prepared.add_argument(
+        "--machine",
+        action="append",
+        default=[],
+        metavar="SETTING=VALUE",
+        help="of the machine, may be repeated: memory=8Gi, processors=2, nested=false, restart_seconds=5, …",
+    )
     many = parser.add_argument_group("several nodes")
     many.add_argument("--node", action="append", default=[], metavar=_NODE_FORM, help="may be repeated")
     many.add_argument(
         "--nodes",
         type=Path,
         metavar="FILE",
-        help="YAML or JSON list of {name, build, containerd, kubernetes, port, config_toml}",
+        help=f"YAML or JSON list of {{{_KEYS}}}",
     )
     engine = parser.add_argument_group("engine")
     engine.add_argument(
@@ -129,29 +151,46 @@ def _serve(lines: list[str], pid_file: Path | None) -> None:
 
 
 def _specs(options: argparse.Namespace) -> list[NodeSpec]:
-    """Return the nodes that were asked for; raises InputError."""
+    """Return the nodes that were asked for; raises InputError, ValueError."""
     from lockstep.sim import NodeSpec  # noqa: PLC0415
 
-    specs = [_from_text(text) for text in options.node]
+    common = {"prepared": options.prepared, "machine": _settings(options.machine, "--machine")}
+    specs = [_from_text(text, common) for text in options.node]
     if options.nodes is not None:
-        specs += _from_file(options.nodes)
+        specs += _from_file(options.nodes, common)
     if specs:
         return specs
-    return [NodeSpec(options.name, options.build, options.containerd, options.kubernetes, options.config_toml)]
+    return [
+        NodeSpec(options.name, options.build, options.containerd, options.kubernetes, options.config_toml, **common)
+    ]
 
 
-def _from_text(text: str) -> NodeSpec:
+def _from_text(text: str, common: Mapping[str, Any]) -> NodeSpec:
     from lockstep.sim import NodeSpec  # noqa: PLC0415
 
     name, _, rest = text.partition("=")
-    parts = rest.split(",")
+    parts = [part for part in rest.split(",") if "=" not in part]
+    settings = _settings([part for part in rest.split(",") if "=" in part], f"--node {text}")
     if len(parts) not in (3, 4) or not all(parts) or not name or not all(part.isdigit() for part in parts[3:]):
         raise InputError(f"--node {text}: expected {_NODE_FORM}")
     build, containerd, kubernetes = parts[:3]
-    return NodeSpec(name, build, containerd, kubernetes, port=int(parts[3]) if parts[3:] else None)
+    port = int(parts[3]) if parts[3:] else None
+    machine = {**common["machine"], **settings}
+    return NodeSpec(name, build, containerd, kubernetes, port=port, prepared=common["prepared"], machine=machine)
 
 
-def _from_file(path: Path) -> list[NodeSpec]:
+def _settings(texts: list[str], where: str) -> dict[str, str]:
+    """Return SETTING=VALUE texts as settings of a machine; raises InputError."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise InputError(f"{where}: '{text}' is no SETTING=VALUE")
+        settings[name] = value
+    return settings
+
+
+def _from_file(path: Path, common: Mapping[str, Any]) -> list[NodeSpec]:
     import yaml  # noqa: PLC0415
 
     from lockstep.sim import NodeSpec  # noqa: PLC0415
@@ -164,14 +203,8 @@ def _from_file(path: Path) -> list[NodeSpec]:
         raise InputError(f"{path}: expected a list of nodes")
     specs = []
     for index, entry in enumerate(document):
-        keys = ("name", "build", "containerd", "kubernetes", "config_toml", "port")
-        if not isinstance(entry, dict) or "name" not in entry or set(entry) - set(keys):
-            raise InputError(f"{path}: entry {index + 1}: expected name and any of {', '.join(keys[1:])}")
-        port = entry.pop("port", None)
-        if port is not None and (not isinstance(port, int) or isinstance(port, bool)):
-            raise InputError(f"{path}: entry {index + 1}: port is a number")
-        wrong = [key for key, value in entry.items() if not isinstance(value, str)]
-        if wrong and wrong != ["build"]:
-            raise InputError(f"{path}: entry {index + 1}: {wrong[0]} is text: quote it")
-        specs.append(NodeSpec(**{key: str(value) for key, value in entry.items()}, port=port))
+        try:
+            specs.append(NodeSpec.of(entry, common))
+        except ValueError as error:
+            raise InputError(f"{path}: entry {index + 1}: {error}") from None
     return specs

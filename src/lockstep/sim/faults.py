@@ -43,6 +43,8 @@ KINDS: Mapping[str, Kind] = {
     "service": Kind({"name": (str,), "does": (str,)}, {"after_seconds": NUMBER, "exit_code": (int,)}),
     # Power is lost before micro-step n of the next apply; the node is back after so many seconds (null: when told).
     "power": Kind({"step": (int,)}, {"off_seconds": (*NUMBER, type(None))}),
+    # At its next restart the node is away for so many seconds instead of its usual ones (null: until it is told).
+    "restart": Kind({"off_seconds": (*NUMBER, type(None))}),
     # A file or folder that another process holds open, or that Windows refuses.
     "in_use": Kind({"path": (str,)}, times=None),
     "denied": Kind({"path": (str,)}, times=None),
@@ -145,6 +147,10 @@ class Faults:
     def power(self) -> dict[str, Any] | None:
         """Return the fault that cuts the power during the apply that begins now."""
         return self._count("power", "", lambda _: True)
+
+    def restart(self) -> dict[str, Any] | None:
+        """Return the fault that the restart which begins now has."""
+        return self._count("restart", "", lambda _: True)
 
     def holds(self, kind: str, path: str) -> bool:
         """Whether a path is held or refused (kinds in_use and denied), by itself or with its folder."""

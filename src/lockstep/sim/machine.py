@@ -12,6 +12,7 @@ from lockstep.sim.clock import Clock
 from lockstep.sim.cluster import Cluster
 from lockstep.sim.disk import Disk
 from lockstep.sim.engine import Completed
+from lockstep.sim.hardware import Hardware
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,10 @@ class ExitError(Exception):
         self.before_ready = before_ready
 
 
+class PausedError(Exception):
+    """A service wrapper whose program does not stay up waits before it starts it again: the service is paused."""
+
+
 class Program(Protocol):
     """A program that a node can run."""
 
@@ -69,6 +74,25 @@ class Machine:
     """Folder with one JSON file a running service: what its process has in memory, whatever the disk says by now."""
     programs: Mapping[str, Callable[[str], Program]] = field(default_factory=dict)
     """Program name to what makes it at a version."""
+    starting: str = ""
+    """The service whose process is being started: what a program learns from the service manager."""
+    under_service_manager: bool = True
+    """Whether the process that is being started is a service's own, and not the child of a wrapper such as nssm."""
+    restart: Callable[[float], None] = lambda _: None
+    """Has Windows go down after so many seconds, and come back."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the node's state is."""
+        return self.running.parent
+
+    @property
+    def hardware(self) -> Hardware:
+        """The machine as it is now; it is as usual in a state that was made before there was a machine.json."""
+        try:
+            return Hardware.from_data(json.loads((self.folder / "machine.json").read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return Hardware()
 
     def memory(self, service: str) -> Mapping[str, Any] | None:
         """Return what the running process of a service has in memory; None where it does not run."""
@@ -85,9 +109,9 @@ class Machine:
         return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(self.running.glob("*.json"))]
 
     def remember(self, service: str, memory: Mapping[str, Any] | None) -> None:
-        """Set what a service's process has in memory; None when it ends."""
+        """Set what a service's process has in memory; None when it ends, nothing kept of one that tells nothing."""
         path = self.running / f"{service.lower()}.json"
-        if memory is None:
+        if not memory:
             path.unlink(missing_ok=True)
         else:
             self.running.mkdir(exist_ok=True)
@@ -95,7 +119,7 @@ class Machine:
 
     def log_event(self, text: str) -> None:
         """Add a line to events.log, the node's System event log."""
-        with (self.running.parent / "events.log").open("a", encoding="utf-8") as file:
+        with (self.folder / "events.log").open("a", encoding="utf-8") as file:
             file.write(f"{self.clock.text()} {text}\n")
 
 

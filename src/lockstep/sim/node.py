@@ -3,6 +3,8 @@
 <state>/<node>/node.json        what it is: build, versions
 <state>/<node>/C/…              its drive, as files
 <state>/<node>/services.json    its services: definition, state, process, exit code
+<state>/<node>/machine.json     the machine under it
+<state>/<node>/registry.json …  what Windows itself keeps (see lockstep.sim.windows)
 <state>/<node>/running/…        what each running service's process has in memory, as JSON
 <state>/<node>/events.log       what the service manager and programs say of failures
 <state>/<node>/faults.json      armed faults (see lockstep.sim.faults)
@@ -13,7 +15,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from lockstep.node import session
 from lockstep.node.contract import contract
 from lockstep.node.session import Session
 from lockstep.node.wire import command_line
-from lockstep.sim import fresh
+from lockstep.sim import fresh, windows
 from lockstep.sim.agent.requests import Agent
 from lockstep.sim.clock import Clock
 from lockstep.sim.cluster import Cluster
@@ -32,14 +33,22 @@ from lockstep.sim.engine import Completed, PowerLost
 from lockstep.sim.faults import Faults
 from lockstep.sim.kubelet.program import Kubelet
 from lockstep.sim.machine import Facts, Machine, Program
+from lockstep.sim.power import Power
 from lockstep.sim.services import Services
+from lockstep.sim.small_programs import SMALL_PROGRAMS
 from lockstep.sim.steps import Steps
+from lockstep.sim.wrappers import LogRunner, Nssm
+
+_LONGEST_DELAY = 1.0
 
 PROGRAMS: Mapping[str, Callable[[str], Program]] = {
     "containerd.exe": Containerd,
     "ctr.exe": Ctr,
     "crictl.exe": Crictl,
     "kubelet.exe": Kubelet,
+    "kube-log-runner.exe": LogRunner,
+    "nssm.exe": Nssm,
+    **SMALL_PROGRAMS,
 }
 
 
@@ -60,7 +69,6 @@ class EmulatedEngine:
         self.faults = Faults(folder / "faults.json")
         self.steps = Steps()
         self._lock = threading.RLock()
-        self._back_at: float | None = None
         made = not (folder / "node.json").exists()
         if made:
             spec = spec or fresh.NodeSpec(folder.name)
@@ -70,11 +78,12 @@ class EmulatedEngine:
         nodes = Cluster(cluster or folder.parent / "cluster" / "nodes")
         self.machine = Machine(facts, disk, Clock(), nodes, folder / "running", PROGRAMS)
         self.services = Services(folder / "services.json", self.machine, self.faults, self.steps)
+        self.machine.restart = self._restart
         self._agent = Agent(self.machine, self.services, self.faults, self.steps)
-        self._boot = 0
-        if made:
-            self._boot = 1
-            fresh.start(self.services)
+        self._power = Power(self.services.halt, self._boot)
+        if made and spec is not None:
+            self._power.begin()
+            fresh.start(self.services, spec)
         else:
             self.power_on()
 
@@ -90,23 +99,29 @@ class EmulatedEngine:
         A node whose time is up comes back when it is asked for.
         """
         with self._lock:
-            if self._back_at is not None and time.monotonic() >= self._back_at:
-                self.power_on()
-            return self._boot if self._back_at is None else None
+            return self._power.boot
 
     def power_off(self, off_seconds: float | None = None) -> None:
         """Pull the plug; the node is back after so many seconds, or when it is told (None)."""
         with self._lock:
-            self.services.halt()
-            self._back_at = float("inf") if off_seconds is None else time.monotonic() + off_seconds
+            self._power.off(off_seconds)
 
     def power_on(self) -> None:
         """Boot: automatic services start on what is on the disk."""
         with self._lock:
-            self._back_at = None
-            self._boot += 1
-            self.steps.disarm()
-            self.services.boot()
+            self._power.on()
+
+    def _boot(self) -> None:
+        self.steps.disarm()
+        for service in windows.boot(self.folder):
+            self.services.add(service)
+        self.services.boot()
+
+    def _restart(self, after: float) -> None:
+        """Go down after so many seconds, a second at most: no one has to wait for those who are logged on."""
+        fault = self.faults.restart()
+        seconds = fault["off_seconds"] if fault else self.machine.hardware.restart_seconds
+        self._power.restart(min(after, _LONGEST_DELAY), seconds)
 
     def execute_request(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the agent's response to a request of the contract.

@@ -2,7 +2,7 @@
 
 A program file holds one line, `lockstep simulated program: containerd.exe 2.3.4`: running it runs the simulation
 of that version. Replacing the file is an upgrade, removing it takes the program away. Every other file is no
-program.
+program. Windows' own services have no files: their programs are there, and cannot be replaced.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import re
 
 from lockstep.sim.machine import Machine, Program
 
+SYSTEM = "C:\\Windows\\System32"
+_OWN = ("svchost.exe", "vmcompute.exe", "vmms.exe")
 _LINE = re.compile(rb"^lockstep simulated program: ([\w.-]+) (\S+)\s*$")
 
 
@@ -32,7 +34,9 @@ def find(machine: Machine, path: str) -> Program | None:
     if data is None:
         data = machine.disk.read(f"{path}.exe")
     if data is None:
-        return None
+        folder, _, name = path.rpartition("\\")
+        own = folder.lower() == SYSTEM.lower() and name.lower() in _OWN
+        return machine.programs[name.lower()]("") if own else None
     match = _LINE.match(data)
     factory = machine.programs.get(match[1].decode()) if match else None
     if match is None or factory is None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from lockstep.sim import command_line
 from lockstep.sim.disk import DiskError
 from lockstep.sim.faults import Faults
-from lockstep.sim.machine import ExitError, Machine, write_json
+from lockstep.sim.machine import ExitError, Machine, PausedError, write_json
 from lockstep.sim.programs import NotAProgramError, find
 from lockstep.sim.steps import Steps
 
@@ -27,6 +27,7 @@ DISABLED = 1058
 PROCESS_ABORTED = 1067
 """The process of a running service ended without reporting a stop."""
 DEPENDENCY_FAILED = 1068
+DEPENDENCY_MISSING = 1075
 BAD_PROGRAM = 193
 NEVER_STARTED = 1077
 
@@ -40,6 +41,7 @@ MESSAGES: Mapping[int, str] = {
     ),
     PROCESS_ABORTED: "The process terminated unexpectedly",
     DEPENDENCY_FAILED: "The dependency service or group failed to start",
+    DEPENDENCY_MISSING: "The dependency service does not exist or has been marked for deletion",
 }
 
 
@@ -55,7 +57,7 @@ class StartError(Exception):
 
 @dataclass(slots=True)
 class Service:
-    """One registered service.
+    """One registered service. `start_type`, `environment` and `recovery` are as the contract has them.
 
     `ends` says when, and with which code, its process will die by itself; `deaf` that it does not stop when told to.
     """
@@ -65,6 +67,10 @@ class Service:
     binary_path: str
     start_type: str = "automatic"
     depends_on: list[str] = field(default_factory=list)
+    description: str = ""
+    account: str = "LocalSystem"
+    environment: list[str] = field(default_factory=list)
+    recovery: dict[str, Any] | None = None
     state: str = "stopped"
     process_id: int = 0
     exit_code: int = NEVER_STARTED
@@ -92,9 +98,14 @@ class Services:
         """The name of the node whose services these are."""
         return self._machine.facts.name
 
-    def add(self, service: Service) -> None:
-        """Register a service."""
-        self._all[service.name.lower()] = service
+    def add(self, *services: Service) -> None:
+        """Register services; one that is registered already keeps its place in the order and nothing else."""
+        self._all |= {service.name.lower(): service for service in services}
+        self._save()
+
+    def remove(self, name: str) -> None:
+        """Take a service out of the database; it is stopped already."""
+        del self._all[name.lower()]
         self._save()
 
     def get(self, name: str) -> Service | None:
@@ -108,9 +119,14 @@ class Services:
 
     def configure(self, name: str, binary_path: str) -> None:
         """Set the command line that the next start uses."""
+        self.redefine(name, binary_path=binary_path)
+
+    def redefine(self, name: str, **definition: Any) -> None:
+        """Set what a service is defined as, by the names of Service's fields; the next start uses it."""
         service = self._all[name.lower()]
         self._step(f"configure service {service.name}")
-        service.binary_path = binary_path
+        for key, value in definition.items():
+            setattr(service, key, value)
         self._save()
 
     def dependents(self, name: str) -> list[str]:
@@ -176,9 +192,11 @@ class Services:
         if service.start_type == "disabled":
             raise StartError(service.name, DISABLED)
         for other in service.depends_on:
+            if other.lower() not in self._all:
+                raise StartError(service.name, DEPENDENCY_MISSING)
             try:
                 self.start(other)
-            except (KeyError, StartError):
+            except StartError:
                 raise StartError(service.name, DEPENDENCY_FAILED) from None
         self._step(f"start service {service.name}")
         service.started_at, service.ends, service.deaf = self.now(), None, False
@@ -193,7 +211,7 @@ class Services:
         for service in self._all.values():
             self._end(service, service.exit_code)
         for service in list(self._all.values()):
-            if service.start_type != "automatic":
+            if service.start_type not in ("automatic", "delayed"):
                 continue
             try:
                 self.start(service.name)
@@ -223,8 +241,13 @@ class Services:
             self._fail(service, BAD_PROGRAM)
         if program is None:
             self._fail(service, FILE_NOT_FOUND)
+        self._machine.starting = service.name
         try:
             memory = program.serve(self._machine, argv[1:])
+        except PausedError as error:
+            self._machine.log_event(f"{service.name}: {error}")
+            service.state, service.process_id, service.exit_code = "paused", _process_id(), 0
+            return
         except ExitError as error:
             self._machine.log_event(f"{service.name}: {error.words}")
             if error.before_ready:

@@ -57,7 +57,8 @@ class Kubelet:
         priority = flags.get("windows-priorityclass", "NORMAL_PRIORITY_CLASS")
         if priority not in [f"{name}_PRIORITY_CLASS" for name in _PRIORITY_CLASSES]:
             raise KubeletError(f"unknown priority class {priority}")
-        if flags.get("windows-service", "false").lower() not in ("true", "1", "t"):
+        native = flags.get("windows-service", "false").lower() in ("true", "1", "t")
+        if machine.under_service_manager and not native:
             raise KubeletError("without --windows-service kubelet does not speak to the service manager")
         containerd = self._connect(machine, values["containerRuntimeEndpoint"])
         self._managers(values)
