@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from lockstep.catalog.containerd import known_series
 from lockstep.knowledge import errors, rules, terms
@@ -14,6 +17,7 @@ from lockstep.report.catalogue import catalogue_page
 from lockstep.report.matrix.grid import of_catalogue
 from lockstep.report.matrix.picture import svg
 from lockstep.report.matrix.text import markdown
+from lockstep.report.role_page import play_in, role_page
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -110,13 +114,25 @@ NEWEST_CONTAINERD = f"{known_series()[-1]}.0"
 EXACT_CONTAINERD = "1.7.5"
 """The last release that takes the host's own build only. Source: containerd v1.7.5 platforms/defaults_windows.go."""
 
-PAGES = {
+
+def page_of_role(role: str) -> str:
+    """Return docs/roles/<role>.md."""
+    folder = ROOT / "roles" / role
+    specs = yaml.safe_load((folder / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))
+    example = play_in((folder / "README.md").read_text(encoding="utf-8"), role)
+    return role_page(role, specs, (folder / "defaults" / "main.yml").read_text(encoding="utf-8"), example)
+
+
+ROLES = sorted(path.parents[1].name for path in ROOT.glob("roles/*/meta/argument_specs.yml"))
+
+PAGES: Mapping[str, Callable[[], str]] = {
     "contract.md": contract_page,
     "rules.md": rules_page,
     "errors.md": errors_page,
     "catalogue.md": catalogue_page,
     "matrix.md": matrix_page,
     "matrix.svg": matrix_picture,
+    **{f"roles/{role}.md": functools.partial(page_of_role, role) for role in ROLES},
 }
 
 
@@ -181,6 +197,7 @@ def _cell(text: str) -> str:
 
 def main() -> None:
     """Write every page."""
+    (ROOT / "docs" / "roles").mkdir(exist_ok=True)
     for name, page in PAGES.items():
         (ROOT / "docs" / name).write_text(page(), encoding="utf-8")
 
