@@ -189,6 +189,25 @@ def test_a_class_reaches_exactly_its_pools_and_finds_its_handler_there(fleet: Fl
 
 
 @given(fleets())
+@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
+def test_a_pool_has_hyperv_where_a_class_needs_it_and_nowhere_else(fleet: Fleet) -> None:
+    plan = planned(fleet)
+    data = to_data(plan)
+    for name, pool in data["pools"].items():
+        here = [node for node in nodes(plan) if node["pool"] == name]
+        needed = [
+            item
+            for key, item in fleet.runtime_classes.items()
+            if item.isolation == "hyperv" and selects(data["classes"][key]["node_selector"], here[0])
+        ]
+        assert pool["windows"]["hyperv"] == bool(needed) == ("Hyper-V" in pool["windows"]["features"])
+        assert "Containers" in pool["windows"]["features"]
+        for item in needed:
+            assert pool["windows"]["memory_mb"] >= 4096 + ((item.vm and item.vm.memory_mb) or 1024)
+            assert pool["windows"]["processors"] >= ((item.vm and item.vm.processors) or 2)
+
+
+@given(fleets())
 @settings(max_examples=80, suppress_health_check=[HealthCheck.filter_too_much])
 def test_every_taint_of_the_nodes_is_tolerated(fleet: Fleet) -> None:
     plan = planned(fleet)

@@ -54,6 +54,20 @@ class KubeletPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowsPlan:
+    """What Windows on a pool's nodes must have.
+
+    `features` as Get-WindowsFeature names them. `hyperv`: a class with Hyper-V isolation runs there. `memory_mb` and
+    `processors` are what a node needs at least for one utility VM of the largest class, 0 where there is none.
+    """
+
+    features: tuple[str, ...]
+    hyperv: bool
+    memory_mb: int
+    processors: int
+
+
+@dataclass(frozen=True, slots=True)
 class PoolPlan:
     """The desired state of every node of one pool. `host` and `guest` are `10.0.<build>`."""
 
@@ -61,6 +75,7 @@ class PoolPlan:
     group: str
     host: str
     guest: str
+    windows: WindowsPlan
     containerd: ContainerdPlan
     kubelet: KubeletPlan
 

@@ -16,8 +16,9 @@ from lockstep.fleet.derivation.pools import Site, survey
 from lockstep.fleet.derivation.releases import unseen_handlers
 from lockstep.fleet.derivation.selectors import ALWAYS, Labels, select
 from lockstep.fleet.derivation.support import support_findings
+from lockstep.fleet.derivation.windows import windows_plans
 from lockstep.fleet.model import Fleet
-from lockstep.fleet.plan import ClassPlan, ContainerdPlan, Handler, KubeletPlan, Plan, PoolPlan
+from lockstep.fleet.plan import ClassPlan, ContainerdPlan, Handler, KubeletPlan, Plan, PoolPlan, WindowsPlan
 from lockstep.k8s.quantities import canonical
 from lockstep.k8s.taints import Toleration
 
@@ -53,19 +54,21 @@ def derive(fleet: Fleet) -> Derivation:
         findings += wrong
     if any(finding.severity is Severity.ERROR for finding in findings):
         return Derivation(None, tuple(findings))
+    windows = windows_plans(placements, sites)
     plan = Plan(
-        pools={name: _pool_plan(sites[name], handlers[name], kubelets[name]) for name in fleet.pools},
+        pools={name: _pool_plan(sites[name], windows[name], handlers[name], kubelets[name]) for name in fleet.pools},
         classes=_class_plans(fleet, placements, selection.reached_by),
     )
     return Derivation(plan, tuple(findings))
 
 
-def _pool_plan(site: Site, handlers: tuple[Handler, ...], kubelet: KubeletPlan) -> PoolPlan:
+def _pool_plan(site: Site, windows: WindowsPlan, handlers: tuple[Handler, ...], kubelet: KubeletPlan) -> PoolPlan:
     return PoolPlan(
         name=site.pool.name,
         group=site.pool.group,
         host=site.pool.host.label,
         guest=site.pool.effective_guest.label,
+        windows=windows,
         containerd=ContainerdPlan(
             version=site.pool.containerd,
             pause_image=site.pause_image,
