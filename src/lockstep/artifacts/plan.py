@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from lockstep.artifacts.changes import Change, FileChange, changes
 from lockstep.artifacts.observed import FOUND, Entry, Observed, ServiceSeen
+from lockstep.artifacts.uses import runs
 from lockstep.artifacts.wanted import Push, Wanted
 from lockstep.catalog.versions import Version, VersionError
 from lockstep.node.operations import (
@@ -173,17 +174,10 @@ def _start(kind: str, service: ServiceSeen, task: Task) -> Iterator[Planned]:
 
 def _used(observed: Observed, due: Sequence[tuple[Change, Sequence[FileChange]]]) -> Iterator[tuple[str, ServiceSeen]]:
     """Yield the services that run one of these files, in the order in which they start."""
-    uses = [(file.file.path, change.wanted.services.get(file.file.name, {})) for change, files in due for file in files]
     for kind, service in observed.services.items():
         ran = service.running or (observed.pending and service.automatic)
-        if ran and any(runs(service, path, use.get(kind)) for path, use in uses):
+        if ran and any(runs(service, kind, change.wanted, file.file) for change, files in due for file in files):
             yield kind, service
-
-
-def runs(service: ServiceSeen, path: str, use: str | None) -> bool:
-    """Return whether a service runs the file at this path, given how it uses such a file."""
-    named = ntpath.normcase(path) in ntpath.normcase(service.command_line)
-    return service.exists and (use == "always" or (use == "named" and named))
 
 
 def _added(steps: Sequence[Planned]) -> Iterator[str]:

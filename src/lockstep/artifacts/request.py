@@ -137,6 +137,7 @@ class _One:
             version=self.version,
             digest=self._digest(),
             sums=self._sums(),
+            published_name=self._published_name(),
             source=self.source,
             format=self.format,
             files=files,
@@ -215,6 +216,13 @@ class _One:
         sums = self._sums()
         return sums.url if sums else ""
 
+    def _published_name(self) -> str:
+        """Return the download's name as its project has it: a mirror or a share may call the file otherwise."""
+        own = self.item["url"] or self.item["path"] or self.item["src"] or ""
+        if self.item["sha256_url"] and own:
+            return _last(own)
+        return _last(self.facts.url if self.facts else own)
+
     def _source(self) -> Source | None:
         if self.item["path"]:
             return Share(self.item["path"])
@@ -239,6 +247,11 @@ class _One:
             return [(str(inside), str(name)) for inside, name in own.items()]
         if self.facts:
             return list(self.facts.files)
-        text = str(self.item["path"] or self.item["src"] or urlsplit(str(self.item["url"] or "")).path)
-        name = text.replace("\\", "/").rpartition("/")[2]
+        name = _last(str(self.item["url"] or self.item["path"] or self.item["src"] or ""))
         return [(name, name)]
+
+
+def _last(address: str) -> str:
+    """Return the file's name at the end of a URL or a path."""
+    text = urlsplit(address).path if re.match(r"https?://", address) else address
+    return text.replace("\\", "/").rpartition("/")[2]

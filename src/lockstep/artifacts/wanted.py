@@ -75,14 +75,15 @@ class File:
 class Wanted:
     """One release of an artifact that a node is to have.
 
-    `digest` is the SHA-256 of the download, empty where it is yet to be taken from `sums`. `services` says which
-    services run a file (by name): always, or where their command line names it.
+    `digest` is the SHA-256 of the download, empty where it is yet to be taken from `sums`, which may list it as
+    `published_name`. `services` says which services run a file (by name): always, or where their command line names it.
     """
 
     name: str
     version: str
     digest: str
     sums: Sums | None
+    published_name: str
     source: Source
     format: Format
     files: tuple[File, ...]
@@ -93,14 +94,6 @@ class Wanted:
     def entry(self) -> str:
         """The name of its entry in a store."""
         return entry_name(self.name, self.version, self.digest)
-
-    @property
-    def download(self) -> str:
-        """The name of the file that is fetched, as published sums list it."""
-        if isinstance(self.source, Download):
-            return urlsplit(self.source.url).path.rpartition("/")[2]
-        text = self.source.path if isinstance(self.source, Share) else self.source.file
-        return text.replace("\\", "/").rpartition("/")[2]
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"

@@ -1,0 +1,211 @@
+"""What a node_artifacts task does: read the node, fetch what it lacks, put it in place, or go back."""
+
+from __future__ import annotations
+
+import ntpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lockstep.ansible.command_line import flag_value
+from lockstep.ansible.containerd_node import CONFIG_FLAGS, CONTAINERD, DEFAULT_FILE, address, version_arguments
+from lockstep.ansible.errors import TaskError, listed
+from lockstep.ansible.node import Step, System, apply, read, same_path
+from lockstep.ansible.node_artifacts_errors import explained
+from lockstep.ansible.node_artifacts_push import UPLOAD_TRANSACTION, check_files, pieces
+from lockstep.ansible.node_artifacts_result import result
+from lockstep.ansible.node_artifacts_sums import fetch_once
+from lockstep.artifacts import observed as seen
+from lockstep.artifacts.observed import TRANSACTION, Observed
+from lockstep.artifacts.plan import Planned, Task, fetching, plan
+from lockstep.artifacts.published import Fetch, PublishedError, with_digests
+from lockstep.artifacts.request import Defaults, RequestError
+from lockstep.artifacts.request import wanted as wanted_of
+from lockstep.artifacts.wanted import Wanted
+from lockstep.catalog.artifacts import known_services
+from lockstep.node.operations import (
+    Operation,
+    Program,
+    check_program,
+    content_of,
+    read_file,
+    read_system,
+)
+from lockstep.node.session import Session
+
+_ADDRESS_FLAGS = ("--address", "-address", "--a", "-a")
+"""Source: containerd cmd/containerd/command/main.go; golang/go package flag, to which one dash is as good as two."""
+_STORE_TRANSACTION = "artifacts-store"
+"""Fetching alone changes nothing that there would be to go back to; see `node_artifacts_push`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactsNode:
+    """A node and what it has of the artifacts. `containerd_file` is containerd's configuration, None where none is."""
+
+    system: System
+    observed: Observed
+    containerd_file: bytes | None
+
+
+def install(
+    session: Session, arguments: Mapping[str, Any], *, check_mode: bool, fetch: Fetch = fetch_once
+) -> dict[str, Any]:
+    """Return the task's result; the node is changed unless in check mode or nothing is to be done.
+
+    Raises TaskError where the artifacts cannot be put on the node; what runs there is then as it was.
+    """
+    wanted = _with_digests(_wanted(arguments), fetch)
+    node = read_node(session, arguments)
+    node.system.require(arguments["host"])
+    job = _Job(session, arguments, wanted, node)
+    check_files(job.planned.uploads)
+    if check_mode:
+        return job.result
+    if job.planned.undecided and not node.observed.pending:
+        return _adopt(job)
+    return job.done()
+
+
+def read_operations(arguments: Mapping[str, Any]) -> list[Operation]:
+    """Return the operations that show all that a task with these arguments needs to know. Raises TaskError."""
+    wanted = _wanted(arguments)
+    own: list[Operation] = [read_system(), read_file(DEFAULT_FILE)]
+    return [*own, *seen.read_operations(arguments["store"], wanted, _services(arguments, wanted))]
+
+
+def read_node(session: Session, arguments: Mapping[str, Any]) -> ArtifactsNode:
+    """Return what one read of the node shows. Raises TaskError where it cannot be read."""
+    system, file, *rest = read(session, read_operations(arguments))
+    wanted = _wanted(arguments)
+    found = seen.observed(rest, wanted, _services(arguments, wanted))
+    return ArtifactsNode(System.of(system), found, content_of(file))
+
+
+class _Job:
+    """A change of one node, planned from what was read there."""
+
+    def __init__(
+        self, session: Session, arguments: Mapping[str, Any], wanted: tuple[Wanted, ...], node: ArtifactsNode
+    ) -> None:
+        self.session, self.arguments, self.wanted, self.node = session, arguments, wanted, node
+        self.root: str = arguments["store"]
+        self.task = _task(node, arguments, wanted)
+        self.planned = plan(node.observed, wanted, self.task)
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What the task returns."""
+        return result(self.node.system, self.node.observed, self.planned, self.root)
+
+    def done(self) -> dict[str, Any]:
+        """Do what is planned, if anything, and return what the task returns."""
+        if self.planned.steps:
+            self.push()
+            self.apply(TRANSACTION, self.planned.steps)
+        return self.result
+
+    def push(self) -> None:
+        """Send what comes from the controller."""
+        for piece in pieces(self.planned.uploads, self.node.observed, self.root):
+            self.apply(UPLOAD_TRANSACTION, [piece])
+
+    def apply(self, transaction: str, steps: Sequence[Planned]) -> None:
+        """Do these steps or none. Raises TaskError that tells which artifact, which step, why and what to do."""
+        try:
+            applied = [Step(step.label, step.operation) for step in steps]
+            apply(self.session, transaction, applied, self.node.system, "artifacts")
+        except TaskError as error:
+            raise explained(error, steps, self.planned.changes, self.root) from error.__cause__
+
+
+def _adopt(job: _Job) -> dict[str, Any]:
+    """Fetch first, then decide: what is in place may be the very release that is asked for, put there by somebody else.
+
+    So no service is stopped to replace a file by itself.
+    """
+    steps = fetching(job.planned.undecided, job.task)
+    job.push()
+    job.apply(_STORE_TRANSACTION, steps)
+    told = _Job(job.session, job.arguments, job.wanted, read_node(job.session, job.arguments)).done()
+    return {**told, "changed": True, "steps": [*(step.label for step in steps), *told["steps"]]}
+
+
+def _wanted(arguments: Mapping[str, Any]) -> tuple[Wanted, ...]:
+    """Return what is asked for; a SHA-256 that is yet to be taken from published sums is missing."""
+    pinned = {
+        str(name): {str(version).removeprefix("v"): str(digest) for version, digest in (versions or {}).items()}
+        for name, versions in arguments["pinned"].items()
+    }
+    defaults = Defaults(arguments["mirror"] or None, pinned, arguments["checksums"] == "published")
+    problems = list(_limits(arguments))
+    try:
+        found = wanted_of(arguments["artifacts"], defaults)
+    except RequestError as error:
+        problems += error.problems
+    if problems:
+        raise TaskError(listed("these artifacts cannot be put on a node:", problems))
+    return found
+
+
+def _limits(arguments: Mapping[str, Any]) -> list[str]:
+    problems = []
+    if arguments["keep"] < 0:
+        problems.append(f"keep: {arguments['keep']} is no number of releases: expected 0 or more")
+    most = 3600
+    if not 1 <= arguments["download_timeout"] <= most:
+        problems.append(
+            f"download_timeout: {arguments['download_timeout']} is out of range: expected 1 to {most} seconds"
+        )
+    if not ntpath.splitdrive(arguments["store"])[0].endswith(":"):
+        problems.append(f"store: '{arguments['store']}' is no full Windows path: expected one with a drive letter")
+    problems += [
+        f"services: there is no '{kind}': expected {', '.join(known_services())}"
+        for kind in arguments["services"]
+        if kind not in known_services()
+    ]
+    return problems
+
+
+def _services(arguments: Mapping[str, Any], wanted: tuple[Wanted, ...]) -> dict[str, str]:
+    return seen.service_names(wanted, arguments["services"], known_services())
+
+
+def _with_digests(wanted: tuple[Wanted, ...], fetch: Fetch) -> tuple[Wanted, ...]:
+    try:
+        return with_digests(wanted, fetch)
+    except PublishedError as error:
+        message = listed("the published SHA-256 of these artifacts cannot be had, so nothing was done:", error.problems)
+        pin = " ".join(f"--artifact {each.name}={each.version}" for each in wanted if not each.digest)
+        raise TaskError(
+            message,
+            {"do": f"let the controller reach them, or pin them: lockstep artifacts {pin}, where they can be reached"},
+        ) from error
+
+
+def _task(node: ArtifactsNode, arguments: Mapping[str, Any], wanted: tuple[Wanted, ...]) -> Task:
+    return Task(
+        root=arguments["store"],
+        keep=arguments["keep"],
+        backup=arguments["backup"],
+        timeout=arguments["timeout"],
+        download_timeout=arguments["download_timeout"],
+        health=_health(node, wanted, arguments["timeout"]),
+    )
+
+
+def _health(node: ArtifactsNode, wanted: tuple[Wanted, ...], timeout: int) -> dict[str, Operation]:
+    """Return what containerd has to answer once it runs again, where it is known how to ask it."""
+    service = node.observed.services.get("containerd")
+    ctr = next((file.path for each in wanted for file in each.files if file.name.lower() == "ctr.exe"), None)
+    if service is None or ctr is None or CONTAINERD not in service.command_line.lower():
+        return {}
+    loaded = flag_value(service.command_line, CONFIG_FLAGS) or DEFAULT_FILE
+    if not same_path(loaded, DEFAULT_FILE):
+        return {}
+    try:
+        pipe = address(node.containerd_file, flag_value(service.command_line, _ADDRESS_FLAGS))
+    except ValueError:
+        return {}
+    check = check_program(Program(path=ctr), version_arguments(pipe), must_contain=["Server:"], timeout_seconds=timeout)
+    return {"containerd": check}

@@ -1,0 +1,136 @@
+"""Why artifacts could not be put on a node: which one, at which step, what the node said, and what to do."""
+
+from __future__ import annotations
+
+import ntpath
+from collections.abc import Mapping, Sequence
+
+from lockstep.ansible.errors import TaskError
+from lockstep.artifacts.changes import Change
+from lockstep.artifacts.plan import Planned
+from lockstep.artifacts.wanted import MASK, Download, Share, Wanted, secrets_of, shown_url
+from lockstep.node.errors import NodeError
+
+_FETCHING = ("store.add", "store.upload")
+_STARTING = ("service.restart", "program.check")
+
+
+def explained(error: TaskError, steps: Sequence[Planned], changes: Sequence[Change], root: str) -> TaskError:
+    """Return what a failed change means for the artifacts, from the error that tells of its step."""
+    cause = error.__cause__
+    if not isinstance(cause, NodeError):
+        return TaskError(_censored(error.message, changes), _all_censored(error.facts, changes), error.result)
+    step = steps[cause.step] if cause.step is not None and cause.step < len(steps) else None
+    wanted = step.wanted if step else None
+    facts = {
+        "node": error.facts.get("node"),
+        "step": error.facts.get("step"),
+        "it said": error.facts.get("it said"),
+        "from": str(wanted.source) if wanted and cause.operation in _FETCHING else None,
+        "left": error.facts.get("left"),
+        "do": _advice(cause, wanted, root) or error.facts.get("do"),
+    }
+    summary = _summary(cause, wanted, changes)
+    return TaskError(summary, _all_censored(facts, changes), error.result)
+
+
+def _summary(error: NodeError, wanted: Wanted | None, changes: Sequence[Change]) -> str:
+    what = str(wanted) if wanted else ", ".join(str(each.wanted) for each in changes if each.differing)
+    if error.rolled_back is False:
+        return f"{what} could not be put in place, and not everything is as it was before"
+    if error.operation in _FETCHING:
+        return _NOT_FETCHED.get(error.code, "{what} could not be fetched, so nothing was changed").format(what=what)
+    if error.operation in _STARTING and _starting(error, wanted):
+        return f"{_service(error)} did not come up with {_new(changes)}, so {_old(changes)} is back"
+    if error.operation == "program.check":
+        return f"what was fetched as {what} does not say that it is, so everything is as it was before"
+    reasons = {
+        "conflict": f"somebody else changed {error.subject} while this task ran, so it was left alone",
+        "in_use": f"{what} could not be put in place: another process holds a file; everything is as it was before",
+    }
+    return reasons.get(error.code, f"{what} could not be put in place, and everything is as it was before")
+
+
+_NOT_FETCHED = {
+    "download_failed": "{what} did not arrive, so nothing was changed",
+    "checksum_mismatch": "what arrived as {what} does not have its SHA-256, so it was removed and nothing was changed",
+    "unsafe_archive": "the archive of {what} is not safe to unpack, so nothing was changed",
+    "no_space": "the disk is full, so {what} was not fetched and nothing was changed",
+    "timeout": "{what} did not arrive in time, so nothing was changed",
+}
+
+
+def _starting(error: NodeError, wanted: Wanted | None) -> bool:
+    """Return whether it is a service that failed: a check that belongs to no artifact is of one too."""
+    return error.operation == "service.restart" or wanted is None
+
+
+def _service(error: NodeError) -> str:
+    return error.subject if error.operation == "service.restart" else ntpath.splitext(error.subject)[0]
+
+
+def _new(changes: Sequence[Change]) -> str:
+    return ", ".join(str(each.wanted) for each in changes if each.differing and each.wanted.services)
+
+
+def _old(changes: Sequence[Change]) -> str:
+    names = [f"{each.wanted.name} {each.from_version}" for each in changes if each.differing and each.from_version]
+    return ", ".join(names) or "what was there"
+
+
+def _advice(error: NodeError, wanted: Wanted | None, root: str) -> str | None:
+    if error.rolled_back is False:
+        return None
+    if error.operation in _FETCHING and wanted:
+        return _fetch_advice(error.code, wanted)
+    if error.operation in _STARTING and _starting(error, wanted):
+        return (
+            "see the service's own log, and whether its configuration is one that the new release reads; "
+            f"the release is in {root}, so that the next run fetches nothing"
+        )
+    if error.operation == "program.check" and wanted:
+        return f"see what {wanted.source} is: correct version, or sha256 and where it comes from"
+    reasons = {
+        "in_use": f"see which process holds {error.subject} open (a virus scanner: exclude its folder), then run "
+        "again: what was fetched is there already",
+        "no_space": f"free space on the node's drive, then run again; what is kept of artifacts is in {root}",
+    }
+    return reasons.get(error.code)
+
+
+def _fetch_advice(code: str, wanted: Wanted) -> str | None:
+    tells = f"lockstep artifacts --artifact {wanted.name}={wanted.version} tells what its project publishes"
+    if code == "checksum_mismatch":
+        return f"compare sha256 with the release's own ({tells}); a proxy or a login page may have answered instead"
+    if code == "no_space":
+        return "free space on the drive of the store, or set store to a folder of another drive, then run again"
+    if code == "unsafe_archive":
+        return "see what the archive holds: a release never has such a path, link or device in it"
+    if code in {"download_failed", "timeout", "missing", "denied"}:
+        return _reach_advice(wanted)
+    return None
+
+
+def _reach_advice(wanted: Wanted) -> str | None:
+    if isinstance(wanted.source, Download):
+        return (
+            f"see whether the node reaches it, curl.exe -IL {shown_url(wanted.source.url)}; set proxy, or mirror, "
+            "or send the file from the controller with src"
+        )
+    if isinstance(wanted.source, Share):
+        return (
+            "see whether the account that Ansible connects with may read it: over WinRM, Kerberos without delegation "
+            "and NTLM pass no credentials on to a share; a URL or src need none"
+        )
+    return None
+
+
+def _all_censored(facts: Mapping[str, str | None], changes: Sequence[Change]) -> dict[str, str | None]:
+    return {label: _censored(text, changes) if text else text for label, text in facts.items()}
+
+
+def _censored(text: str, changes: Sequence[Change]) -> str:
+    for change in changes:
+        for secret in sorted(secrets_of(change.wanted.source), key=len, reverse=True):
+            text = text.replace(secret, MASK)
+    return text
