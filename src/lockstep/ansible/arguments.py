@@ -14,7 +14,15 @@ from lockstep.ansible.plain import to_plain
 from lockstep.node.contract import contract
 from lockstep.words import nearest, shortened
 
-_WINDOWS_PATHS = ("path", "crictl")
+_WINDOWS_PATHS = (
+    "path",
+    "crictl",
+    "program",
+    "kubeconfig",
+    "log_file",
+    "config_dir",
+    "credential_provider_dir",
+)
 _SECONDS = "timeout"
 
 
@@ -105,6 +113,7 @@ _KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("a whole number", lambda value: not isinstance(value, bool) and _passes(check_type_int)(value)),
     "list": ("a list", _is_list),
     "path": ("text", _is_text),
+    "raw": ("anything", lambda _: True),
     "str": ("text", _is_text),
 }
 """What each type of an argument spec is called, and whether a value will do, as text of a command line does too."""

@@ -9,10 +9,10 @@ from typing import Any
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.kubelet_node import KubeletNode, read_node
 from lockstep.ansible.text import masked_fields, masked_flags, shown_command_line
-from lockstep.catalog.kubernetes import UnknownMinor
+from lockstep.catalog.kubernetes import UnknownMinor, minor
 from lockstep.kubelet.configuration import inspect_configuration
-from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
-from lockstep.kubelet.service_line import pairs, parse_command_line
+from lockstep.kubelet.problem import KubeletConfigError
+from lockstep.kubelet.service_line import pairs
 from lockstep.node.session import Session
 
 
@@ -30,8 +30,6 @@ def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_
     }
     if node.version is not None:
         result["version"] = node.version
-    if node.service.exists:
-        result["registered"] = node.registered
     return {**result, **_flags(node)}
 
 
@@ -48,9 +46,15 @@ def _flags(node: KubeletNode) -> dict[str, Any]:
     if not node.service.exists or node.version is None:
         return {}
     try:
-        flags = parse_command_line(node.service.binary_path, node.version).values()
-    except CommandLineError as error:
-        return {"flags_error": str(error)}
+        minor(node.version)
+        flags = node.flags(node.version)
+    except TaskError as error:
+        return {"flags_error": error.message}
     except UnknownMinor as error:
         raise TaskError(str(error), {"node": str(node.system)}) from error
-    return {"flags": masked_flags(flags), "node_labels": pairs([flags.get("node-labels")])}
+    return {
+        "flags": masked_flags(flags),
+        "node_labels": pairs([flags.get("node-labels")]),
+        "registered": node.registered(node.version),
+        "wrapper": node.wrapper,
+    }

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import ntpath
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.node import Service, System, read, release_of, same_path
-from lockstep.kubelet.command_line import parse_command_line
+from lockstep.ansible.kubelet_paths import HEALTH_PROGRAM, Paths
+from lockstep.ansible.node import Service, System, read, release_of
+from lockstep.ansible.service_definition import program_of_line
+from lockstep.kubelet import log_runner, nssm
+from lockstep.kubelet.joining import BOOTSTRAP_KUBECONFIG, KUBECONFIG
 from lockstep.kubelet.problem import CommandLineError
+from lockstep.kubelet.service_line import parse_command_line
 from lockstep.node.operations import (
+    Operation,
     Program,
+    Result,
     content_of,
+    digest_file,
     read_file,
+    read_folder,
+    read_machine,
+    read_registry,
     read_service,
     read_system,
     read_transaction,
@@ -22,94 +33,148 @@ from lockstep.node.operations import (
 from lockstep.node.session import Session
 
 TRANSACTION = "kubelet"
+AUTO, RUNNER, NONE, NSSM = "auto", "kube-log-runner", "none", "nssm"
+"""What starts kubelet, as the argument `wrapper` says it."""
 
 
 @dataclass(frozen=True, slots=True)
 class KubeletNode:
-    """A node, its kubelet and what it is configured with."""
+    """A node, its kubelet and what it is configured with.
+
+    `observed` is the result of service.read. `version` is that of the service's kubelet.exe, or, where there is no
+    service yet, of the one that it is to run. `parameters` are nssm's. `files` are the contents of further files and
+    `digests` the SHA-256 of those that were not read as such, None for one that is not there, by path; `folders` says
+    which are there.
+    """
 
     system: System
+    host_name: str
     path: str
     content: bytes | None
     service: Service
+    observed: Result
     version: str | None
     pending: bool
+    parameters: Mapping[str, nssm.Value] = field(default_factory=dict)
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
+    digests: Mapping[str, str | None] = field(default_factory=dict)
+    folders: Mapping[str, bool] = field(default_factory=dict)
+    machine: Result = field(default_factory=dict)
 
     def fail(self, message: str, do: str) -> TaskError:
         """Return the error that this node cannot be configured."""
         return TaskError(message, {"node": str(self.system), "do": do})
 
-    def require(self, version: str, host: str | None) -> None:
-        """Raise TaskError unless this is Windows of this build, and the service is there with this release and file."""
-        self.system.require(host)
-        name = self.service.name
-        if not self.service.exists:
-            raise self.fail(
-                f"this node has no service {name}",
-                "set service to the name that kubelet's service has there (sc.exe query lists all), "
-                "or join the node to its cluster first",
-            )
-        loaded = self.flags(version).get("config")
-        if loaded is None:
-            raise self.fail(
-                f"service {name} loads no configuration file: its command line has no --config",
-                f"register it with --config={self.path}",
-            )
-        if not same_path(loaded, self.path):
-            raise self.fail(
-                f"service {name} does not load {self.path}, but {loaded}", f"set path to {loaded}, or register it again"
-            )
-        if self.version is None:
-            raise self.fail(
-                f"there is no kubelet.exe beside the program of service {name}, or it does not tell its version",
-                "see what the service runs",
-            )
-        if self.version != version:
-            raise self.fail(
-                f"this node has kubelet {self.version}, but Kubernetes {version} is described",
-                f"upgrade the node, or describe the pool with Kubernetes {self.version}",
-            )
+    @property
+    def wrapper(self) -> str:
+        """What starts kubelet now; `none` where there is no service."""
+        program = ntpath.basename(program_of_line(self.service.binary_path)).lower()
+        return {log_runner.PROGRAM: RUNNER, nssm.PROGRAM: NSSM}.get(program, NONE)
 
-    def flags(self, version: str) -> dict[str, str]:
-        """Return the flags on the service's command line. Raises TaskError where it is not kubelet's."""
+    def line(self) -> str | None:
+        """Return kubelet's own command line, its program first, whatever starts it; None where there is no service.
+
+        Raises TaskError where the service runs something else.
+        """
+        if not self.service.exists:
+            return None
         try:
-            return parse_command_line(self.service.binary_path, version).values()
+            if self.wrapper == NSSM:
+                return nssm.line_of(self.parameters)
+            return log_runner.take_apart(self.service.binary_path).line
         except CommandLineError as error:
             raise self.fail(f"service {self.service.name}: {error.message}", error.fix) from error
 
-    def node_name(self, version: str) -> str:
-        """Return the name of the Node object. Source: kubernetes/kubernetes pkg/util/node, GetHostname."""
-        return self.flags(version).get("hostname-override") or self.system.name.lower()
+    def flags(self, version: str) -> dict[str, str]:
+        """Return the flags on kubelet's command line. Raises TaskError where it is not kubelet's."""
+        line = self.line()
+        return {} if line is None else self.flags_of(line, version)
 
-    @property
-    def registered(self) -> bool:
+    def flags_of(self, line: str, version: str) -> dict[str, str]:
+        """Return the flags on a command line. Raises TaskError where it is not kubelet's."""
+        try:
+            return parse_command_line(line, version).values()
+        except CommandLineError as error:
+            raise self.fail(f"service {self.service.name}: {error.message}", error.fix) from error
+
+    def node_name(self, flags: Mapping[str, str]) -> str:
+        """Return the name of the Node object. Source: kubernetes/component-helpers node/util, GetHostname."""
+        return (flags.get("hostname-override") or self.host_name).strip().lower()
+
+    def registered(self, version: str) -> bool:
         """Whether kubelet has registered its node, as far as the node itself shows: it does so when it starts."""
-        return self.service.running
+        return self.service.running and bool({KUBECONFIG, BOOTSTRAP_KUBECONFIG} & self.flags(version).keys())
+
+    def there(self, path: str) -> bool:
+        """Return whether a file is there whose content was not read."""
+        return self.digests.get(path) is not None
 
 
 def program_of(service: str) -> Program:
-    """Return kubelet.exe: the service's own program, or the one beside the kube-log-runner.exe that starts it."""
+    """Return kubelet.exe: the service's own program, or the one beside the wrapper that starts it."""
     return Program(service=service, sibling="kubelet.exe")
+
+
+def read_operations(arguments: Mapping[str, Any]) -> list[Operation]:
+    """Return what a kubelet_config task asks of a node, always the same for the same arguments."""
+    return list(_named(arguments).values())
 
 
 def read_node(session: Session, arguments: Mapping[str, Any]) -> KubeletNode:
     """Return what one read of the node shows. Raises TaskError where it cannot be read."""
-    name = arguments["service"]
-    system, file, service, version, transaction = read(
-        session,
-        [
-            read_system(),
-            read_file(arguments["path"]),
-            read_service(name),
-            run_program(program_of(name), ["--version"], timeout_seconds=arguments["timeout"]),
-            read_transaction(TRANSACTION),
-        ],
-    )
+    operations = _named(arguments)
+    found = dict(zip(operations, read(session, list(operations.values())), strict=True))
+    service = found["service"]
     return KubeletNode(
-        system=System.of(system),
+        system=System.of(found["system"]),
+        host_name=found["system"].get("host_name") or found["system"]["computer_name"],
         path=arguments["path"],
-        content=content_of(file),
-        service=Service.of(name, service),
-        version=release_of(version),
-        pending=transaction["pending"],
+        content=content_of(found["configuration"]),
+        service=Service.of(arguments["service"], service),
+        observed=service,
+        version=release_of(found["version"]) or release_of(found.get("program", {"found": False})),
+        pending=found["transaction"]["pending"],
+        parameters={name: found[f"nssm {name}"]["value"] for name in nssm.KINDS if found[f"nssm {name}"]["exists"]},
+        files={_path(name): content_of(result) for name, result in found.items() if name.startswith("file ")},
+        digests={_path(name): result.get("sha256") for name, result in found.items() if name.startswith("digest ")},
+        folders={_path(name): result["exists"] for name, result in found.items() if name.startswith("folder ")},
+        machine=found.get("machine", {}),
     )
+
+
+def _named(arguments: Mapping[str, Any]) -> dict[str, Operation]:
+    service, seconds = arguments["service"], arguments["timeout"]
+    named = {
+        "system": read_system(),
+        "configuration": read_file(arguments["path"]),
+        "service": read_service(service),
+        "version": run_program(program_of(service), ["--version"], timeout_seconds=seconds),
+        "transaction": read_transaction(TRANSACTION),
+    }
+    named |= {f"nssm {name}": read_registry(nssm.key(service), name) for name in nssm.KINDS}
+    return named | (_more(arguments) if "program" in arguments else {})
+
+
+def _more(arguments: Mapping[str, Any]) -> dict[str, Operation]:
+    """Return what only a task asks that makes the service."""
+    paths = Paths.of(arguments)
+    providers = [str(each.get("name")) for each in arguments["credential_providers"]]
+    files = [paths.kubeadm_flags, paths.instance_config, *map(paths.drop_in, arguments["drop_ins"])]
+    digests = [paths.runner, paths.nssm, HEALTH_PROGRAM, paths.kubeconfig, paths.bootstrap_kubeconfig, paths.client_ca]
+    folders = [paths.logs]
+    if providers:
+        files.append(paths.providers)
+        digests += map(paths.provider, providers)
+    if paths.config_dir:
+        folders.append(paths.config_dir)
+    return {
+        "program": run_program(Program(path=paths.program), ["--version"], timeout_seconds=arguments["timeout"]),
+        **{f"file {path}": read_file(path) for path in files},
+        **{f"digest {path}": digest_file(path) for path in digests},
+        **{f"folder {path}": read_folder(path) for path in folders},
+        **({"machine": read_machine()} if arguments["reserved"] == AUTO else {}),
+    }
+
+
+def _path(name: str) -> str:
+    return name.partition(" ")[2]

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import yaml
+
 from lockstep.catalog.data import load
 from lockstep.catalog.kubernetes import Minor
 from lockstep.kubelet import yaml_text
@@ -58,6 +60,16 @@ def masked(providers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         }
         for each in providers
     ]
+
+
+def shown(content: bytes) -> str:
+    """Return a file for people to see: the values of its environment variables masked, wholly where it is no YAML."""
+    try:
+        document = yaml.safe_load(content)
+        each = document["providers"]
+        return yaml.safe_dump({**document, "providers": masked(each)}, sort_keys=False)
+    except (yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, AttributeError):
+        return f"# Not shown: it is no CredentialProviderConfig.\n{MASK}\n"
 
 
 def problems(providers: Sequence[Mapping[str, Any]], facts: Minor, gates: Mapping[str, Any]) -> Iterator[str]:

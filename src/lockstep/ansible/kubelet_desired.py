@@ -1,0 +1,133 @@
+"""What a node is to have after a kubelet_config task: configuration, further files, folders, command line, service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lockstep.ansible.errors import TaskError, listed
+from lockstep.ansible.kubelet_checks import logging_problems, shutdown_problem, whole_problems
+from lockstep.ansible.kubelet_fields import is_joined, planned_fields, too_much_reserved
+from lockstep.ansible.kubelet_files import NodeFile, wanted_files
+from lockstep.ansible.kubelet_line import planned_line, remaining_line
+from lockstep.ansible.kubelet_node import NSSM, RUNNER, KubeletNode
+from lockstep.ansible.kubelet_paths import Paths
+from lockstep.ansible.kubelet_service import PlannedService, planned_service, same_service, wrapper_of
+from lockstep.catalog.kubernetes import minor
+from lockstep.kubelet.configuration import inspect_configuration, merge_configuration, remove_configuration
+from lockstep.kubelet.flag_values import with_flags
+from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
+from lockstep.kubelet.service_line import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """What is to be. `line` is kubelet's own command line, `wrapper` what starts it; `health` is a URL, None for none.
+
+    `warnings` tell what is questionable in the whole, `told` what a change leaves out or takes away.
+    """
+
+    content: bytes | None
+    line: str
+    wrapper: str
+    joined: bool
+    service: PlannedService
+    files: tuple[NodeFile, ...] = ()
+    folders: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    health: str | None = None
+
+
+def desired(node: KubeletNode, arguments: Mapping[str, Any]) -> Desired:
+    """Return what the node is to have. Raises TaskError where it cannot be configured like this."""
+    try:
+        return _present(node, arguments) if arguments["state"] == "present" else _absent(node, arguments)
+    except (KubeletConfigError, CommandLineError) as error:
+        what = node.path if isinstance(error, KubeletConfigError) else f"command line of service {node.service.name}"
+        facts = {"node": str(node.system), "where": what, "it says": str(error)}
+        raise TaskError("kubelet cannot be configured like this, so it was left alone", facts) from error
+
+
+def _present(node: KubeletNode, arguments: Mapping[str, Any]) -> Desired:
+    paths, facts = Paths.of(arguments), minor(arguments["version"])
+    joined, wrapper = is_joined(node, arguments, paths), wrapper_of(node, arguments)
+    fields = planned_fields(node, arguments, paths, joined=joined)
+    content = merge_configuration(node.content, fields, arguments["version"])
+    line = planned_line(node, arguments, paths, facts, fields, wrapper=wrapper, joined=joined)
+    _refuse(node, [*logging_problems(arguments, facts, wrapper), *_of_machine(node, content)])
+    errors, warnings = whole_problems(content, line.text, arguments["version"], native=wrapper != NSSM)
+    in_effect = with_flags(inspect_configuration(content).fields, parse(line.text, facts), facts)
+    wrong = shutdown_problem(in_effect, facts, wrapper, node.service.name)
+    refused = wrong is not None and wrapper == NSSM
+    return Desired(
+        content,
+        line.text,
+        wrapper,
+        joined,
+        planned_service(node, arguments, line.text, wrapper),
+        files=tuple(wanted_files(node, arguments, paths, facts)),
+        folders=tuple(_folders(node, paths, wrapper)),
+        errors=(*errors, *([wrong] if wrong and refused else ())),
+        warnings=(*warnings, *([wrong] if wrong and not refused else ()), *_endpoint(node, paths, in_effect)),
+        told=line.warnings,
+        health=_health(in_effect),
+    )
+
+
+def _absent(node: KubeletNode, arguments: Mapping[str, Any]) -> Desired:
+    version = arguments["version"]
+    content = remove_configuration(node.content, arguments["configuration"], version)
+    line = remaining_line(node, arguments).text
+    errors, warnings = whole_problems(content, line, version, native=node.wrapper != NSSM)
+    joined = is_joined(node, arguments, Paths.of(arguments))
+    service = same_service(node, line)
+    return Desired(content, line, node.wrapper, joined, service, errors=tuple(errors), warnings=tuple(warnings))
+
+
+def _refuse(node: KubeletNode, problems: list[str]) -> None:
+    if problems:
+        message = listed("kubelet cannot be configured like this, so it was left alone:", problems)
+        raise TaskError(message, {"node": str(node.system)})
+
+
+def _of_machine(node: KubeletNode, content: bytes) -> list[str]:
+    problem = too_much_reserved(node, inspect_configuration(content).fields)
+    return [] if problem is None else [problem]
+
+
+def _folders(node: KubeletNode, paths: Paths, wrapper: str) -> Iterator[str]:
+    """Yield the folders that have to be made: neither the log's wrapper nor kubelet makes its own."""
+    if wrapper in (RUNNER, NSSM) and node.wrapper != wrapper and not node.folders[paths.logs]:
+        yield paths.logs
+    if paths.config_dir and not node.folders[paths.config_dir]:
+        yield paths.config_dir
+
+
+def _endpoint(node: KubeletNode, paths: Paths, fields: Mapping[str, Any]) -> Iterator[str]:
+    """Yield that kubeadm would put another endpoint back. Source: kubeadm's phases/kubelet/config.go, from 1.36 on."""
+    content = node.files.get(paths.instance_config)
+    if content is None:
+        return
+    try:
+        there = inspect_configuration(content).fields.get("containerRuntimeEndpoint")
+    except KubeletConfigError:
+        return
+    wanted = fields.get("containerRuntimeEndpoint")
+    if there and wanted and there != wanted:
+        yield (
+            f"{paths.instance_config} has containerRuntimeEndpoint {json.dumps(there)}, which kubeadm writes into "
+            f"{paths.config} when it upgrades the node; set it to {json.dumps(wanted)}"
+        )
+
+
+def _health(fields: Mapping[str, Any]) -> str | None:
+    """Return where kubelet tells its health, None for nowhere. Source: k8s.io/kubelet config/v1beta1, healthzPort."""
+    port, address = fields.get("healthzPort", 10248), fields.get("healthzBindAddress") or "127.0.0.1"
+    if not port:
+        return None
+    local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104 - what kubelet listens on
+    return f"http://{f'[{local}]' if ':' in local else local}:{port}/healthz"

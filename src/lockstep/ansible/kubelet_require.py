@@ -1,0 +1,83 @@
+"""What a node must be and have before its kubelet can be configured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lockstep.ansible.errors import TaskError
+from lockstep.ansible.kubelet_desired import Desired
+from lockstep.ansible.kubelet_node import NSSM, RUNNER, KubeletNode
+from lockstep.ansible.kubelet_paths import Paths
+from lockstep.ansible.node import same_path
+from lockstep.ansible.service_definition import refuse_other_program
+from lockstep.kubelet import log_runner, nssm
+
+_PROGRAMS = ("kubelet.exe", log_runner.PROGRAM, nssm.PROGRAM)
+
+
+def require(node: KubeletNode, arguments: Mapping[str, Any], *, check_mode: bool) -> list[str]:
+    """Raise TaskError unless this is Windows of this build, whose kubelet, as far as it has one, has this release.
+
+    Returns what has to be true once the task really runs: in check mode the node may be about to get its programs.
+    """
+    version = arguments["version"]
+    node.system.require(arguments["host"])
+    refuse_other_program(node.system, node.service.name, node.observed, _PROGRAMS)
+    if not node.service.exists and arguments["state"] != "present":
+        raise node.fail(
+            f"this node has no service {node.service.name}",
+            "set service to the name that kubelet's service has there (sc.exe query lists all)",
+        )
+    loaded = node.flags(version).get("config")
+    if loaded is not None and not same_path(loaded, node.path):
+        raise node.fail(
+            f"service {node.service.name} does not load {node.path}, but {loaded}",
+            f"set path to {loaded}, or register it again",
+        )
+    if node.version is None and node.service.exists and not check_mode:
+        raise node.fail(
+            f"there is no kubelet.exe beside the program of service {node.service.name}, or it does not tell its "
+            "version",
+            "see what the service runs, or run the role artifacts, which puts kubelet.exe there",
+        )
+    if node.version in (None, version):
+        return []
+    told = f"this node has kubelet {node.version}, but Kubernetes {version} is described"
+    if check_mode:
+        return [f"{told}: this is what is to be done once the role artifacts has brought it"]
+    raise node.fail(told, f"upgrade the node, or describe the pool with Kubernetes {node.version}")
+
+
+def missing_programs(
+    node: KubeletNode, arguments: Mapping[str, Any], wanted: Desired, *, check_mode: bool
+) -> list[str]:
+    """Raise TaskError for programs that have to be there before the service can run; in check mode they are told."""
+    if arguments["state"] != "present":
+        return []
+    paths = Paths.of(arguments)
+    missing = [] if node.version is not None else [paths.program]
+    if wanted.wrapper == RUNNER != node.wrapper and not node.there(paths.runner):
+        missing.append(paths.runner)
+    if wanted.wrapper == NSSM != node.wrapper and not node.there(paths.nssm):
+        missing.append(paths.nssm)
+    own = [paths.provider(str(each["name"])) for each in arguments["credential_providers"]]
+    providers = [path for path in own if not node.there(path)]
+    if not missing and not providers:
+        return []
+    listed = ", ".join([*missing, *providers])
+    if check_mode:
+        return [f"not on the node yet: {listed}"]
+    facts = {
+        "node": str(node.system),
+        "missing": "\n".join([*missing, *providers]),
+        "do": "\n".join(
+            advice
+            for advice, needed in (
+                ("run the role artifacts before this one, which puts kubelet's programs there", missing),
+                (f"put the credential providers into {paths.providers_folder}", providers),
+            )
+            if needed
+        ),
+    }
+    raise TaskError("this node lacks programs that kubelet's service needs, so nothing was done", facts)
