@@ -83,7 +83,6 @@ def plan(observed: Observed, wanted: Sequence[Wanted], task: Task) -> Plan:
     fetched = [each.wanted for each, files in due if each.fetch and files]
     steps = [
         *(_foreign(observed, found, task) if task.backup else ()),
-        *_incomplete(observed, fetched, task),
         *(_fetch(each, task) for each in fetched),
         *(_stop(service, task) for _, service in reversed(used)),
         *(_install(each.wanted, file, task) for each, files in due for file in files),
@@ -119,14 +118,6 @@ def _foreign(observed: Observed, found: Sequence[Change], task: Task) -> Iterato
                     timeout_seconds=task.download_timeout,
                 )
                 yield Planned(f"keep the {file.file.path} that is there in the store", operation, change.wanted)
-
-
-def _incomplete(observed: Observed, fetched: Sequence[Wanted], task: Task) -> Iterator[Planned]:
-    """Yield what removes entries that lack a file which is asked for now, so that they can be made anew."""
-    again = {each.entry for each in fetched} & {entry.entry for entry in observed.entries}
-    if again:
-        keep = [entry.entry for entry in observed.entries if entry.entry not in again]
-        yield Planned("remove what lacks a file from the store", prune_store(task.root, keep))
 
 
 def _fetch(wanted: Wanted, task: Task) -> Planned:

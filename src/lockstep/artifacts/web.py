@@ -43,8 +43,12 @@ def fetch(url: str) -> bytes:
     except HTTPError as error:
         raise WebError(f"{shown_url(url)}: {error.code} {error.reason}") from error
     except (URLError, HTTPException, ssl.SSLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise WebError(f"{shown_url(url)}: {str(reason).replace(url, shown_url(url))}") from error
+        raise WebError(f"{shown_url(url)}: {_reason(error).replace(url, shown_url(url))}") from error
     if len(content) > _MOST:
         raise WebError(f"{shown_url(url)}: it is larger than any list of checksums")
     return content
+
+
+def _reason(error: Exception) -> str:
+    reason = getattr(error, "reason", None) or error
+    return str(getattr(reason, "strerror", None) or reason)
