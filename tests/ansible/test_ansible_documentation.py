@@ -20,8 +20,8 @@ MODULE_OF_ROLE = {
     "runtime_classes": "runtimeclass_manifests",
 }
 
-OTHER_DEFAULTS = {"kubelet_prune_node_labels"}
-"""The role gives every label of the plan, a task of one's own need not."""
+OTHER_DEFAULTS = {"kubelet_prune_node_labels", "kubelet_reserved"}
+"""The role gives every label of the plan and knows the pool's machines, a task of one's own need not."""
 
 modules = pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
 roles = pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
