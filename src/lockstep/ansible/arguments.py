@@ -22,6 +22,8 @@ _WINDOWS_PATHS = (
     "log_file",
     "config_dir",
     "credential_provider_dir",
+    "nssm",
+    "registry_path",
 )
 _SECONDS = "timeout"
 
@@ -60,17 +62,24 @@ def _wrong(option: Mapping[str, Any], value: Any, where: str) -> Iterator[str]:
     kind = option["type"]
     if kind == "list" and option.get("elements") == "dict":
         if not isinstance(value, Sequence) or isinstance(value, str):
-            yield f"{where}: expected a list of mappings, got {_shown(value)}"
+            yield f"{where}: expected a list of mappings{_got(option, value)}"
             return
         for index, item in enumerate(value):
             if isinstance(item, Mapping):
                 yield from _problems(option["options"], item, f"{where}[{index}].")
             else:
-                yield f"{where}[{index}]: expected a mapping, got {_shown(item)}"
+                yield f"{where}[{index}]: expected a mapping{_got(option, item)}"
         return
     expected, fits = _KINDS[kind]
     if not fits(value):
-        yield f"{where}: expected {expected}, got {_shown(value)}"
+        yield f"{where}: expected {expected}{_got(option, value)}"
+    elif kind == "dict" and "options" in option and isinstance(value, Mapping):
+        yield from _problems(option["options"], value, f"{where}.")
+
+
+def _got(option: Mapping[str, Any], value: Any) -> str:
+    """Return what was given instead, but not where a secret was expected: it may be one in another form."""
+    return "" if option.get("no_log") else f", got {_shown(value)}"
 
 
 def _limits(arguments: Mapping[str, Any]) -> Iterator[str]:
