@@ -1,0 +1,47 @@
+"""What a lockstep_node_info task does: one read of everything, told as facts, and known to the tasks that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lockstep.ansible.errors import TaskError
+from lockstep.ansible.node import ConnectionBrokeError
+from lockstep.ansible.node_info_others import asked_by_others
+from lockstep.ansible.node_info_questions import Answers, questions
+from lockstep.ansible.node_info_services import service_facts
+from lockstep.ansible.node_info_windows import windows_facts
+from lockstep.node.errors import AgentError, NodeError
+from lockstep.node.operations import Operation, Result
+from lockstep.node.session import Session
+
+FACT = "lockstep_node"
+
+
+def observer(defaults: Mapping[str, Mapping[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """Return the job; `defaults` are the arguments of other modules where a task does not give them, by module."""
+
+    def observe(session: Session, arguments: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:  # noqa: ARG001 - reads in check mode as it does otherwise
+        """Return the task's result. Raises TaskError where the node does not answer, or is no Windows."""
+        own = questions(arguments)
+        results = _read(session, [*own.values(), *asked_by_others(arguments, defaults)])
+        answers = Answers(dict(zip(own, results, strict=False)))
+        if not answers("system"):
+            raise TaskError("the node does not say which Windows it is", {"it said": answers.errors()["system"]})
+        node = {**windows_facts(answers), **service_facts(answers, arguments), "errors": answers.errors()}
+        return {"changed": False, "node": node, "ansible_facts": {FACT: node}}
+
+    return observe
+
+
+def _read(session: Session, operations: list[Operation]) -> list[Result]:
+    try:
+        return session.observe(operations)
+    except NodeError as error:
+        facts = {"it said": error.message, "do": "remove the cause, then run again"}
+        raise TaskError("the node cannot be read", facts) from error
+    except ConnectionBrokeError as error:
+        facts = {"it said": str(error), "do": "run again when the node can be reached"}
+        raise TaskError("the connection broke while the node was read", facts) from error
+    except AgentError as error:
+        raise TaskError(str(error)) from error

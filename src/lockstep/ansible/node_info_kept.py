@@ -1,0 +1,49 @@
+"""What lockstep_node_info keeps on the controller: a file a node, also of one that could not be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+
+from lockstep.ansible.action import NodeAction
+from lockstep.ansible.errors import TaskError
+from lockstep.ansible.plain import to_plain
+
+ENDING = ".json"
+
+
+class KeepingAction(NodeAction):
+    """An action that keeps what it read in the folder `dest`, if it was given one."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the task's result; a node that cannot be reached is kept as such, and then told as ever."""
+        try:
+            result = super().run(tmp, task_vars)
+        except AnsibleConnectionFailure as error:
+            self._keep(task_vars or {}, {"unreachable": True, "error": str(error)})
+            raise
+        said = {"error": result["msg"]} if result.get("failed") else {"node": result["node"]}
+        try:
+            self._keep(task_vars or {}, said)
+        except TaskError as error:
+            return {**result, "failed": True, "msg": str(error)}
+        return result
+
+    def _keep(self, variables: dict[str, Any], said: dict[str, Any]) -> None:
+        folder = to_plain(self._task.args.get("dest"))
+        if not isinstance(folder, str) or not folder or self._task.check_mode:
+            return
+        names = ("inventory_hostname", "group_names")
+        host, groups = (to_plain(self._templar.template(variables.get(name, ""))) for name in names)
+        path = Path(folder).expanduser() / f"{host}{ENDING}"
+        beside = path.with_name(f".{path.name}.new")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            document = {"host": host, "groups": list(groups), **said}
+            beside.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+            beside.replace(path)
+        except OSError as error:
+            raise TaskError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,137 @@
+"""What a lockstep_node_info task asks a node: by name, in one request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lockstep.ansible.containerd_node import TRANSACTION as CONTAINERD
+from lockstep.ansible.containerd_node import crictl_of, dump_arguments, info_arguments
+from lockstep.ansible.kubelet_node import TRANSACTION as KUBELET
+from lockstep.kubelet import nssm
+from lockstep.node.operations import (
+    Operation,
+    Program,
+    Result,
+    digest_file,
+    read_certificates,
+    read_defender,
+    read_features,
+    read_file,
+    read_firewall,
+    read_machine,
+    read_power,
+    read_registry,
+    read_service,
+    read_store,
+    read_system,
+    read_transaction,
+    run_program,
+)
+
+_CONTROL = r"HKLM\SYSTEM\CurrentControlSet"
+REGISTRY = {
+    "long_paths": (rf"{_CONTROL}\Control\FileSystem", "LongPathsEnabled"),
+    "pagefile": (rf"{_CONTROL}\Control\Session Manager\Memory Management", "PagingFiles"),
+    "time_source": (rf"{_CONTROL}\Services\W32Time\Parameters", "Type"),
+    "time_server": (rf"{_CONTROL}\Services\W32Time\Parameters", "NtpServer"),
+}
+"""Values of the registry that are told. Sources: see the roles that write them."""
+TIME_SERVICE = "W32Time"
+CERTIFICATES = {
+    "kubelet_client": ("kubelet_pki", "kubelet-client-current.pem"),
+    "kubelet_server": ("kubelet_pki", "kubelet-server-current.pem"),
+    "kubelet_serving": ("kubelet_pki", "kubelet.crt"),
+}
+"""kubelet's own certificates: for the API server, for those who ask kubelet with serverTLSBootstrap, and without it.
+
+Source: kubernetes/kubernetes pkg/kubelet/certificate/kubelet.go (the pairs kubelet-client and kubelet-server);
+cmd/kubelet/app/server.go, InitializeTLS (kubelet.crt).
+"""
+CLUSTER_CA = "cluster_ca"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the node answered, by the question's name."""
+
+    results: Mapping[str, Result]
+
+    def __call__(self, name: str) -> Result:
+        """Return an answer; empty where the node could not give it, or was not asked."""
+        result = self.results.get(name, {})
+        return result if result.get("ok") else {}
+
+    def errors(self) -> dict[str, str]:
+        """Return what could not be read, in the node's words."""
+        failed = {name: result for name, result in self.results.items() if not result["ok"]}
+        return {name: f"{result['error']['message']} [{result['error']['code']}]" for name, result in failed.items()}
+
+
+def questions(arguments: Mapping[str, Any]) -> dict[str, Operation]:
+    """Return the operations for a task's arguments, by name."""
+    return {**_windows(arguments), **_containerd(arguments), **_kubelet(arguments), **_certificates(arguments)}
+
+
+def certificate_paths(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Return where the certificates are, by name."""
+    own = {name: rf"{arguments[folder]}\{file}" for name, (folder, file) in CERTIFICATES.items()}
+    return {**own, CLUSTER_CA: arguments["cluster_ca"]}
+
+
+def _windows(arguments: Mapping[str, Any]) -> dict[str, Operation]:
+    asked = {
+        "system": read_system(),
+        "machine": read_machine(),
+        "defender": read_defender(),
+        "power": read_power(),
+        "store": read_store(arguments["store"]),
+        "time_service": read_service(TIME_SERVICE),
+        **{name: read_registry(*value) for name, value in REGISTRY.items()},
+    }
+    if arguments["features"]:
+        asked["features"] = read_features(arguments["features"])
+    if arguments["firewall_rules"]:
+        asked["firewall"] = read_firewall(arguments["firewall_rules"])
+    return asked
+
+
+def _containerd(arguments: Mapping[str, Any]) -> dict[str, Operation]:
+    path, service, timeout = arguments["containerd_path"], arguments["containerd_service"], arguments["timeout"]
+    program, folder = Program(service=service), arguments["containerd_programs"]
+    crictl = crictl_of({"service": service, "crictl": arguments["crictl"]})
+    return {
+        "containerd_file": read_file(path),
+        "containerd_service": read_service(service),
+        "containerd_version": run_program(program, ["--version"], timeout_seconds=timeout),
+        "containerd_program": run_program(Program(rf"{folder}\containerd.exe"), ["--version"], timeout_seconds=timeout),
+        "containerd_transaction": read_transaction(CONTAINERD),
+        "containerd_dump": run_program(program, dump_arguments(path), timeout_seconds=timeout),
+        "containerd_info": run_program(crictl, info_arguments(None), timeout_seconds=timeout),
+        "crictl_version": run_program(crictl, ["--version"], timeout_seconds=timeout),
+        "crictl_program": run_program(Program(rf"{folder}\crictl.exe"), ["--version"], timeout_seconds=timeout),
+    }
+
+
+def _kubelet(arguments: Mapping[str, Any]) -> dict[str, Operation]:
+    service, timeout, folder = arguments["kubelet_service"], arguments["timeout"], arguments["kubernetes_programs"]
+    programs = {
+        "kubelet_version": Program(service=service, sibling="kubelet.exe"),
+        "kubelet_program": Program(rf"{folder}\kubelet.exe"),
+        "kube_proxy_program": Program(rf"{folder}\kube-proxy.exe"),
+    }
+    return {
+        "kubelet_file": read_file(arguments["kubelet_path"]),
+        "kubelet_service": read_service(service),
+        "kubelet_nssm_program": read_registry(nssm.key(service), "Application"),
+        "kubelet_nssm_arguments": read_registry(nssm.key(service), "AppParameters"),
+        "kubelet_transaction": read_transaction(KUBELET),
+        "kubeconfig": digest_file(arguments["kubeconfig"]),
+        "kube_proxy_service": read_service(arguments["kube_proxy_service"]),
+        **{name: run_program(program, ["--version"], timeout_seconds=timeout) for name, program in programs.items()},
+    }
+
+
+def _certificates(arguments: Mapping[str, Any]) -> dict[str, Operation]:
+    return {name: read_certificates(path) for name, path in certificate_paths(arguments).items()}
