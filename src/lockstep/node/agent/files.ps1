@@ -9,15 +9,21 @@ function Get-Sha256([byte[]]$Bytes) {
     finally { $algorithm.Dispose() }
 }
 
-# A file's bytes, or $null when there is no file. Others may go on reading and writing it.
-function Read-Bytes([string]$Path, [long]$Limit = [int]::MaxValue) {
+# A stream of a file's bytes, or $null when there is no file. Others may go on reading and writing it.
+function Open-File([string]$Path) {
     if ([IO.Directory]::Exists($Path)) { throw (New-Failure 'is_directory' "$Path is a folder, not a file.") }
-    try { $stream = [IO.File]::Open($Path, 'Open', 'Read', 'ReadWrite, Delete') }
+    try { return [IO.File]::Open($Path, 'Open', 'Read', 'ReadWrite, Delete') }
     catch {
         $exception = Get-InnermostException $_.Exception
         if ($exception -is [IO.FileNotFoundException] -or $exception -is [IO.DirectoryNotFoundException]) { return $null }
         throw
     }
+}
+
+# A file's bytes, or $null when there is no file.
+function Read-Bytes([string]$Path, [long]$Limit = [int]::MaxValue) {
+    $stream = Open-File $Path
+    if ($null -eq $stream) { return $null }
     try {
         if ($stream.Length -gt $Limit) { throw (New-Failure 'too_large' "$Path has $($stream.Length) bytes; at most $Limit are read.") }
         $memory = New-Object IO.MemoryStream
@@ -91,9 +97,9 @@ function Assert-Expected([string]$Path, $Found, $Expected) {
 }
 
 function Get-FileSha256([string]$Path) {
-    $bytes = Read-Bytes $Path
-    if ($null -eq $bytes) { return $null }
-    return Get-Sha256 $bytes
+    $stream = Open-File $Path
+    if ($null -eq $stream) { return $null }
+    try { return (Copy-Stream $stream $null).sha256 } finally { $stream.Dispose() }
 }
 
 # The former content becomes `.lockstep-old`, once: where an interrupted apply has left one, that is what to go back to.
@@ -118,6 +124,19 @@ $Operations['file.read'] = @{
         $bytes = Read-Bytes $path $limit
         if ($null -eq $bytes) { return @{ exists = $false } }
         return @{ exists = $true; size = $bytes.Length; sha256 = Get-Sha256 $bytes; content = [Convert]::ToBase64String($bytes) }
+    }
+}
+
+$Operations['file.digest'] = @{
+    mode = 'read'; needs = @('path'); may = @()
+    do   = {
+        param($Operation)
+        $path = $Operation['path']
+        $aside = Get-HalfExchanged $path
+        if ($aside) { $path = $aside }
+        $stream = Open-File $path
+        if ($null -eq $stream) { return @{ exists = $false } }
+        try { return @{ exists = $true } + (Copy-Stream $stream $null) } finally { $stream.Dispose() }
     }
 }
 

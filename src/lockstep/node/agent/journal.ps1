@@ -4,15 +4,18 @@
 
 function Get-JournalPath([string]$Name) { return "$env:ProgramData\lockstep\transactions\$Name.json" }
 
+# A folder for administrators alone.
+function New-OwnFolder([string]$Path) {
+    [void][IO.Directory]::CreateDirectory($Path)
+    $acl = Get-Acl -LiteralPath $Path
+    $acl.SetSecurityDescriptorSddlForm('O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)', 'Access, Owner')
+    Set-Acl -LiteralPath $Path -AclObject $acl
+}
+
 # The journal decides what a service runs: nobody but administrators may write one. ProgramData itself lets every user create folders.
 function Assert-JournalFolder {
     $root = "$env:ProgramData\lockstep"
-    if (-not [IO.Directory]::Exists($root)) {
-        [void][IO.Directory]::CreateDirectory($root)
-        $acl = Get-Acl -LiteralPath $root
-        $acl.SetSecurityDescriptorSddlForm('O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)', 'Access, Owner')
-        Set-Acl -LiteralPath $root -AclObject $acl
-    }
+    if (-not [IO.Directory]::Exists($root)) { New-OwnFolder $root }
     [void][IO.Directory]::CreateDirectory("$root\transactions")
     foreach ($folder in $root, "$root\transactions") {
         $owner = Get-Owner $folder
@@ -32,11 +35,7 @@ function Read-Journal([string]$Path) {
     $bytes = Read-Bytes $Path
     if ($null -eq $bytes) { return $null }
     try {
-        $document = New-Object Xml.XmlDocument
-        $document.PreserveWhitespace = $true
-        $quotas = [Xml.XmlDictionaryReaderQuotas]::Max
-        $document.Load([Runtime.Serialization.Json.JsonReaderWriterFactory]::CreateJsonReader($bytes, $quotas))
-        $journal = ConvertFrom-JsonElement $document.DocumentElement
+        $journal = ConvertFrom-JsonBytes $bytes
         if ($journal['contract'] -ne 1 -or -not $journal['phase']) { throw 'it is of another contract' }
         foreach ($step in $journal.steps) { if (-not $Kinds[$step.kind]) { throw "no step is of kind $($step.kind)" } }
         return $journal

@@ -14,14 +14,25 @@ function ConvertFrom-JsonElement([Xml.XmlElement]$Node) {
             return , $list
         }
         'number' {
-            $number = [double]::Parse($Node.InnerText, [Globalization.CultureInfo]::InvariantCulture)
-            if ($number -eq [math]::Floor($number)) { return [long]$number }
+            $culture = [Globalization.CultureInfo]::InvariantCulture
+            # A double would round what a qword of the registry holds; what no long holds stays a decimal.
+            if ($Node.InnerText -match '^-?[0-9]{1,20}$') { $number = [decimal]::Parse($Node.InnerText, $culture) }
+            else { $number = [double]::Parse($Node.InnerText, $culture) }
+            if ($number -eq [math]::Floor($number) -and [math]::Abs($number) -le [long]::MaxValue) { return [long]$number }
             return $number
         }
         'boolean' { return $Node.InnerText -eq 'true' }
         'null' { return $null }
         default { return $Node.InnerText }
     }
+}
+
+function ConvertFrom-JsonBytes([byte[]]$Bytes) {
+    $document = New-Object Xml.XmlDocument
+    $document.PreserveWhitespace = $true
+    $quotas = [Xml.XmlDictionaryReaderQuotas]::Max
+    $document.Load([Runtime.Serialization.Json.JsonReaderWriterFactory]::CreateJsonReader($Bytes, $quotas))
+    return ConvertFrom-JsonElement $document.DocumentElement
 }
 
 function ConvertTo-JsonText($Value) {
