@@ -78,6 +78,18 @@ def test_many_nodes_from_a_file(tmp_path: Path) -> None:
     assert (facts["build"], facts["containerd"], facts["kubernetes"]) == ("10.0.20348.1", "1.7.35", "1.33.0")
 
 
+def test_bare_nodes_and_their_machines(tmp_path: Path) -> None:
+    arguments = ["--state", str(tmp_path / "state"), "--port", "0", "--bare", "--machine", "processors=2"]
+    with start(*arguments, "--node", "a=26100,2.3.4,1.36.1,memory=8Gi,nested=false") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("a ready at")
+        process.terminate()
+        assert process.wait(5) == 0
+    machine = json.loads((tmp_path / "state/a/machine.json").read_text())
+    assert (machine["memory"], machine["processors"], machine["nested"]) == (8 * 2**30, 2, False)
+    assert not (tmp_path / "state/a/C/k").exists()
+
+
 WRONG = {
     "unknown build": (["--build", "ltcs2022"], "unknown Windows build 'ltcs2022'"),
     "no version": (["--containerd", "2.3"], "2.3"),
@@ -85,6 +97,9 @@ WRONG = {
     "unknown minor": (["--kubernetes", "2.0.0"], "Kubernetes 2.0 is not known"),
     "node without versions": (["--node", "a=26100"], "expected NAME=BUILD,CONTAINERD,KUBERNETES[,PORT]"),
     "node with a word for a port": (["--node", "a=26100,2.3.4,1.36.1,http"], "expected NAME="),
+    "no such setting": (["--machine", "ram=8Gi"], "ram is no setting of a machine"),
+    "a setting without a value": (["--machine", "memory"], "no SETTING=VALUE"),
+    "a wrong setting of a node": (["--node", "a=26100,2.3.4,1.36.1,memory=much"], "expected a size"),
     "a name twice": (["--node", "a=26100,2.3.4,1.36.1"] * 2, "names, each its own"),
     "a name that is none": (["--name", "Win_1"], "is no node name"),
     "engine without a command": (["--engine", "powershell"], "go together"),

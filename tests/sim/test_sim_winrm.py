@@ -237,7 +237,7 @@ def get(nodes: SimulatedNodes, path: str) -> Any:
 
 
 def test_get_counts_nothing(nodes: SimulatedNodes) -> None:
-    assert get(nodes, "/stats") == {"nodes": nodes.stats()}
+    assert get(nodes, "/stats") == {"nodes": nodes.stats(), "mirror": {"requests": 0, "bytes_sent": 0, "by_path": {}}}
     assert get(nodes, "/api/v1/nodes")["items"] == []
     for path in ("/api/v1/nodes/win-0", "/api/v1/nodes/..%2fx", "/api/v1/nodes/.hidden", "/"):
         with pytest.raises(urllib.error.HTTPError, match="404"):

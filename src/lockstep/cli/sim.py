@@ -30,7 +30,7 @@ GET /api/v1/nodes on any port lists the registered Node objects, GET /stats
 counts the requests. The state is files in DIR; starting on it again is a boot."""
 
 _NODE_FORM = "NAME=BUILD,CONTAINERD,KUBERNETES[,PORT][,SETTING=VALUE…]"
-_PREPARED = ("services", "programs", "nothing")
+PREPARED = ("services", "programs", "nothing")
 _KEYS = "name, build, containerd, kubernetes, port, config_toml, prepared, bare, machine"
 
 
@@ -72,12 +72,12 @@ def add_parser(subparsers: Subparsers) -> None:
     prepared = parser.add_argument_group("new nodes, where they do not say it themselves")
     prepared.add_argument(
         "--prepared",
-        choices=_PREPARED,
-        default=_PREPARED[0],
+        choices=PREPARED,
+        default=PREPARED[0],
         help="what a new node has: containerd and kubelet as services, the programs alone, or nothing (%(default)s)",
     )
     prepared.add_argument(
-        "--bare", dest="prepared", action="store_const", const=_PREPARED[-1], help="short for --prepared nothing"
+        "--bare", dest="prepared", action="store_const", const=PREPARED[-1], help="short for --prepared nothing"
     )
     prepared.add_argument(
         "--machine",

@@ -19,9 +19,11 @@ from lockstep.sim.cluster import Cluster
 from lockstep.sim.engine import Engine
 from lockstep.sim.faults import Faults
 from lockstep.sim.fresh import NodeSpec
+from lockstep.sim.mirror import PREFIX, find
+from lockstep.sim.mirror_faults import MOVED, Answer, MirrorFaults
 from lockstep.sim.node import EmulatedEngine, StateError
 from lockstep.sim.powershell import PowerShellEngine
-from lockstep.sim.stats import Stats
+from lockstep.sim.stats import MirrorStats, Stats
 from lockstep.sim.winrm.auth import Account
 from lockstep.sim.winrm.server import Front, Listener
 from lockstep.sim.winrm.shells import Shells
@@ -84,6 +86,8 @@ class SimulatedNodes:
         if not specs or len(set(names)) != len(names):
             raise ValueError("simulated nodes need names, each its own")
         self.cluster = Cluster(state / "cluster" / "nodes")
+        self.mirror_faults = MirrorFaults()
+        self.mirror_stats = MirrorStats()
         self._address = address
         account = Account(user, password)
         self._nodes: dict[str, _Served] = {}
@@ -175,6 +179,10 @@ class SimulatedNodes:
         """Return a node's faults, whatever its engine."""
         return self._nodes[name].faults
 
+    def mirror(self, name: str) -> str:
+        """Return the address of the mirror on a node's port."""
+        return f"http://{self._address}:{self.port(name)}{PREFIX}"
+
     def stats(self) -> dict[str, Any]:
         """Counters by node (see Stats.data)."""
         return {name: node.stats.data() for name, node in self._nodes.items()}
@@ -183,17 +191,18 @@ class SimulatedNodes:
         """Count from nothing again."""
         for node in self._nodes.values():
             node.stats.reset()
+        self.mirror_stats.reset()
 
 
 class _Api:
-    """What is served beside WinRM: counters, Node objects, control."""
+    """What is served beside WinRM: counters, Node objects, the mirror, control."""
 
     def __init__(self, nodes: SimulatedNodes) -> None:
         self._nodes = nodes
 
     def get(self, path: str) -> Any | None:
         if path == "/stats":
-            return {"nodes": self._nodes.stats()}
+            return {"nodes": self._nodes.stats(), "mirror": self._nodes.mirror_stats.data()}
         if path == "/api/v1/nodes":
             return self._nodes.cluster.list()
         name = path.removeprefix("/api/v1/nodes/")
@@ -201,18 +210,28 @@ class _Api:
             return self._nodes.cluster.get(name)
         return None
 
-    def control(self, document: Any) -> Any:
-        """Carry out `{"node".
+    def download(self, path: str, query: str, *, logged_on: bool) -> Answer | None:
+        if not path.startswith(f"{PREFIX}/"):
+            return None
+        below = path.removeprefix(PREFIX)
+        answer = self._nodes.mirror_faults.answer(below, find(below), logged_on=logged_on, moved=query == MOVED)
+        self._nodes.mirror_stats.request(below, len(answer.file.data))
+        return answer
 
-        …, "faults": […], "power": "off" | "on", "reset_stats": true}`; every key but node is optional.
+    def control(self, document: Any) -> Any:
+        """Carry out `{"node": …, "faults": […], "power": "off" | "on", "mirror": […], "reset_stats": true}`.
+
+        Every key is optional; faults and power are of a node.
         """
-        known = {"node", "faults", "power", "reset_stats"}
+        known = {"node", "faults", "power", "mirror", "reset_stats"}
         if not isinstance(document, dict) or not document or set(document) - known:
             raise ValueError(f"expected an object with {', '.join(sorted(known))}")
         if document.get("reset_stats"):
             self._nodes.reset_stats()
+        if "mirror" in document:
+            self._nodes.mirror_faults.set(document["mirror"])
         if not {"faults", "power"} & set(document):
-            return {"ok": True}
+            return {"ok": True, **({"mirror": self._nodes.mirror_faults.data()} if "mirror" in document else {})}
         name = document.get("node")
         if name not in self._nodes.names:
             raise ValueError(f"node is one of {', '.join(self._nodes.names)}")

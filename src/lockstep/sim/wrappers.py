@@ -8,6 +8,7 @@ Parameters key; a service whose application does not stay up is paused until it 
 from __future__ import annotations
 
 import json
+import ntpath
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,8 +43,7 @@ class LogRunner:
             raise ExitError(1, "not enough arguments to run", before_ready=True)
         log = flags.get("log-file")
         if log:
-            folder = log.replace("/", "\\").rpartition("\\")[0]
-            if folder and not machine.disk.is_folder(folder):
+            if not machine.disk.is_folder(ntpath.dirname(log)):
                 words_of_go = "The system cannot find the path specified."
                 raise ExitError(1, f"failed to create log file {log}: open {log}: {words_of_go}", before_ready=True)
             machine.disk.append(log, f"Running command: {' '.join(words)}\n")

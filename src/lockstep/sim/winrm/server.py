@@ -2,9 +2,10 @@
 
 POST /wsman                  the only node of this port
 POST /wsman/<node>           a node by name: many nodes on one port (`ansible_winrm_path: /wsman/<node>`)
-GET  /stats                  requests per node
+GET  /mirror/…               releases to download, as their projects publish them (see lockstep.sim.mirror)
+GET  /stats                  requests per node, and of the mirror
 GET  /api/v1/nodes[/<node>]  the Node objects that the simulated kubelets registered
-POST /control                faults, power and counters, with the account of a node (see lockstep.sim.control)
+POST /control                faults, power and counters, with the account of a node (see lockstep.sim.farm)
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Protocol
 
 from lockstep.sim.engine import PowerLost
+from lockstep.sim.mirror_faults import Answer
 from lockstep.sim.stats import Stats
 from lockstep.sim.winrm import encryption, soap
 from lockstep.sim.winrm.auth import Account, NtlmSession
@@ -67,6 +69,9 @@ class Api(Protocol):
 
     def get(self, path: str) -> Any | None:
         """Return the JSON document at a path; None where there is none."""
+
+    def download(self, path: str, query: str, *, logged_on: bool) -> Answer | None:
+        """Return what the mirror answers; None for a path that is not below it."""
 
     def control(self, document: Any) -> Any:
         """Carry out a control document; raises ValueError with what is wrong."""
@@ -119,12 +124,45 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the parent's signature)
         _log.debug(format, *args)
 
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
     def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        answer = self.server.api.download(path, query, logged_on="Authorization" in self.headers)
+        if answer is not None:
+            self._download(answer)
+            return
         document = self.server.api.get(self.path.partition("?")[0])
         if document is None:
             self._json(HTTPStatus.NOT_FOUND, {"error": f"nothing at {self.path}"})
         else:
             self._json(HTTPStatus.OK, document)
+
+    def _download(self, answer: Answer) -> None:
+        """Send a file of the mirror, with what happens to it on the way."""
+        data = answer.file.data
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.file.content_type)
+        self.send_header("Content-Length", str(len(data)))
+        if answer.location is not None:
+            self.send_header("Location", answer.location)
+        if answer.status == HTTPStatus.UNAUTHORIZED:
+            self.send_header("WWW-Authenticate", 'Basic realm="mirror"')
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        if answer.cut is not None:
+            self.wfile.write(data[: min(answer.cut, len(data) - 1)])
+            self.wfile.flush()
+            self._close()
+            return
+        if answer.pause:
+            self.wfile.write(data[: len(data) // 2])
+            self.wfile.flush()
+            time.sleep(answer.pause)
+            data = data[len(data) // 2 :]
+        self.wfile.write(data)
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "0")
@@ -159,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         scheme = header.partition(" ")[0].lower()
         if scheme == "basic":
             if not node.account.basic(header):
-                node.stats.handshake()
+                node.stats.handshake(len(body))
                 self._refuse()
                 return False
         elif scheme in ("ntlm", "negotiate"):
@@ -168,15 +206,15 @@ class _Handler(BaseHTTPRequestHandler):
                 challenge = self._ntlm.step(header)
             except PermissionError as error:
                 _log.debug("%s: %s", node.name, error)
-                node.stats.handshake()
+                node.stats.handshake(len(body))
                 self._refuse()
                 return False
             if challenge is not None:
-                node.stats.handshake()
+                node.stats.handshake(len(body))
                 self._send(HTTPStatus.UNAUTHORIZED, b"", "text/plain", {"WWW-Authenticate": [f"NTLM {challenge}"]})
                 return False
         elif self._ntlm is None or self._ntlm.context is None:
-            node.stats.handshake()
+            node.stats.handshake(len(body))
             self._refuse()
             return False
         if not body:
@@ -194,11 +232,12 @@ class _Handler(BaseHTTPRequestHandler):
             message = soap.parse(plain)
         except (encryption.SealError, soap.MalformedError) as error:
             # Windows answers 400 without a body to a message it cannot read.
-            node.stats.request("Unreadable")
+            node.stats.request("Unreadable", len(body))
             _log.debug("%s: %s", node.name, error)
             self._send(HTTPStatus.BAD_REQUEST, b"", "text/plain")
             return
-        node.stats.request(message.action.rpartition("/")[2])
+        action = message.action.rpartition("/")[2]
+        node.stats.request(action, len(body))
         cut = node.drop()
         if cut == "before":
             self._hang_up(node)
@@ -210,10 +249,12 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if cut == "after" or node.boot != self._boot:
             self._hang_up(node)
-        elif sealed and context is not None:
-            self._send(status, encryption.seal(context, reply), encryption.CONTENT_TYPE)
-        else:
-            self._send(status, reply, _SOAP_TYPE)
+            return
+        content_type = _SOAP_TYPE
+        if sealed and context is not None:
+            reply, content_type = encryption.seal(context, reply), encryption.CONTENT_TYPE
+        node.stats.reply(action, len(reply))
+        self._send(status, reply, content_type)
 
     def _outcome(self, node: WinrmNode, message: soap.Message, size: int) -> tuple[HTTPStatus, bytes]:
         """Carry out a message: the HTTP status and the reply or fault."""
@@ -262,6 +303,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _hang_up(self, node: WinrmNode) -> None:
         node.stats.dropped()
+        self._close()
+
+    def _close(self) -> None:
+        """End the connection at once."""
         self.close_connection = True
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
