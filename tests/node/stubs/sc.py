@@ -12,6 +12,7 @@ def main(arguments: list[str]) -> int:
     """Answer as sc.exe does; the words are those of a German Windows where they are translated."""
     verb, name, *rest = arguments
     file = Path(os.environ["LOCKSTEP_STUBS"]) / f"{name}.json"
+    registry = Path("C:\\lockstep-stubs\\registry.json")
     if not file.exists():
         sys.stdout.write("[SC] OpenService FEHLER 1060:\n")
         return 1060
@@ -28,8 +29,9 @@ def main(arguments: list[str]) -> int:
         )
         return 0
     if verb == "config" and rest[0] == "binPath=":
-        service["binary_path"] = rest[1]
-        file.write_text(json.dumps(service))
+        keys = json.loads(registry.read_text())
+        keys[rf"HKLM\SYSTEM\CurrentControlSet\Services\{name}"]["ImagePath"]["value"] = rest[1]
+        registry.write_text(json.dumps(keys))
         sys.stdout.write("[SC] ChangeServiceConfig ERFOLG\n")
         return 0
     return 1639

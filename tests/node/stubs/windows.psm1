@@ -1,5 +1,5 @@
-# What the agent uses of Windows and PowerShell for Linux lacks: services, registry, access lists. State is in files of
-# $env:LOCKSTEP_STUBS, one JSON file a service; a service behaves as the first line of its configuration says, as testservice does.
+# What the agent uses of Windows and PowerShell for Linux lacks: services, access lists. State is in files of $env:LOCKSTEP_STUBS,
+# one JSON file a service, what services are defined as in the registry (registry.psm1); a service behaves as the first line of its configuration says, as testservice does.
 Set-StrictMode -Version Latest
 
 function Read-State([string]$Name) { Get-Content -Raw -LiteralPath "$env:LOCKSTEP_STUBS/$Name.json" | ConvertFrom-Json -AsHashtable }
@@ -7,6 +7,10 @@ function Read-State([string]$Name) { Get-Content -Raw -LiteralPath "$env:LOCKSTE
 function Write-State($State) { $State | ConvertTo-Json | Set-Content -LiteralPath "$env:LOCKSTEP_STUBS/$($State.name).json" }
 
 function Test-State([string]$Name) { Test-Path -LiteralPath "$env:LOCKSTEP_STUBS/$Name.json" }
+
+function Get-Defined([string]$Name, [string]$Value) {
+    (Get-Item -LiteralPath "HKLM:\SYSTEM\CurrentControlSet\Services\$Name").GetValue($Value, $null, 'DoNotExpandEnvironmentNames')
+}
 
 function Get-Now { [DateTimeOffset]::UtcNow.ToUnixTimeMilliseconds() / 1000 }
 
@@ -25,7 +29,7 @@ function Update-State([string]$Name) {
 
 function Start-State([string]$Name) {
     $state = Read-State $Name
-    $path = ($state.binary_path -split ' service ', 2)[1] -replace '^\S+ ', ''
+    $path = ((Get-Defined $Name ImagePath) -split ' service ', 2)[1] -replace '^\S+ ', ''
     $path = if ($path.StartsWith('"')) { ($path -split '"')[1] } else { ($path -split ' ')[0] }
     $state.behaviour = @(([IO.File]::ReadAllText($path) -split "`n")[0] -split ' ')
     $state.process_id = Get-Random -Minimum 5000 -Maximum 60000
@@ -57,7 +61,7 @@ function New-ServiceObject([string]$Name) {
     $service | Add-Member ScriptMethod Stop { Stop-State $this.ServiceName }
     $service | Add-Member ScriptProperty DependentServices {
         $all = Get-ChildItem -LiteralPath $env:LOCKSTEP_STUBS -Filter *.json | ForEach-Object { Read-State $_.BaseName }
-        @($all | Where-Object { $_.depends_on -contains $this.ServiceName } | ForEach-Object { New-ServiceObject $_.name })
+        @($all | Where-Object { (Get-Defined $_.name DependOnService) -contains $this.ServiceName } | ForEach-Object { New-ServiceObject $_.name })
     }
     $service
 }
@@ -78,37 +82,6 @@ function Stop-Process {
         if ($state.process_id -eq $Id) { $state.state = 'Stopped'; $state.process_id = 0; $state.exit_code = 1067; Write-State $state; return }
     }
     throw [InvalidOperationException]"Cannot find a process with the process identifier $Id."
-}
-
-# A key of the file that stands for the registry: {HKLM\key: {name: {kind, value}}}.
-function Get-RegistryKey([string]$LiteralPath) {
-    $file = 'C:\lockstep-stubs\registry.json'
-    $registry = if ([IO.File]::Exists($file)) { [IO.File]::ReadAllText($file) | ConvertFrom-Json -AsHashtable } else { @{} }
-    $values = $registry[$LiteralPath.Replace('HKLM:', 'HKLM')]
-    if ($null -eq $values) { throw [Management.Automation.ItemNotFoundException]"Cannot find path '$LiteralPath' because it does not exist." }
-    $key = [pscustomobject]@{ Values = $values }
-    $key | Add-Member ScriptMethod Close { }
-    $key | Add-Member ScriptMethod GetValue {
-        param($value, $default, $options)
-        if ($this.Values.ContainsKey($value)) { $this.Values[$value].value } else { $default }
-    }
-    $key
-}
-
-function Get-Item {
-    [CmdletBinding()] param([string]$LiteralPath)
-    $prefix = 'HKLM:\SYSTEM\CurrentControlSet\Services\'
-    $service = $LiteralPath.Substring([math]::Min($prefix.Length, $LiteralPath.Length))
-    if (-not $LiteralPath.StartsWith($prefix) -or -not (Test-State $service)) { return Get-RegistryKey $LiteralPath }
-    $key = [pscustomobject]@{ Name = $service }
-    $key | Add-Member ScriptMethod Close { }
-    $key | Add-Member ScriptMethod GetValue {
-        param($value, $default, $options)
-        if ($value -eq 'ImagePath') { return (Read-State $this.Name).binary_path }
-        if ($value -eq 'Start') { return 3 }
-        $default
-    }
-    $key
 }
 
 function Get-ItemProperty {
@@ -133,4 +106,4 @@ function Get-Acl {
 
 function Set-Acl { [CmdletBinding()] param([string]$LiteralPath, $AclObject) }
 
-Export-ModuleMember -Function Get-Service, Stop-Process, Get-Item, Get-ItemProperty, Get-Acl, Set-Acl
+Export-ModuleMember -Function Get-Service, Stop-Process, Get-ItemProperty, Get-Acl, Set-Acl

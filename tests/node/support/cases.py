@@ -8,8 +8,10 @@
       programs: ['C:\\$case\\other.exe']      copies of the test program, beside C:\\testservice.exe
       services: {$case-web: {config: path, binary_path: …, running: true, depends_on: [other]}}
       windows: {features: …}                  what Windows itself has, a part of WINDOWS each; see support/server.py
-    faults: [{kind: in_use, path: …}]         or denied
+    faults: [{kind: in_use, path: …}]         or denied, of a key of the registry too
     emulated: {faults: […]}                   what that engine's services do, which have no test program to decide it,
+      served: {/a.zip: {content: …}}          what a web server has at $url; see support/served.py
+      registry: {'HKLM\\\\SOFTWARE\\\\$case': {a: {kind: dword, value: 1}}}; that key is the case's own
                                               or {faults_before_start: […]}, before the services of `before` are started
     request: {mode: …, operations: […]}       {content_of: text} and {sha256_of: text} stand for base64 and SHA-256
     response: …                               {matches: pattern}, {any: integer}, {any: positive}, {between: [a, b]},
@@ -95,6 +97,7 @@ def names(engine: str) -> list[str]:
     """Return the names of the cases that this engine can show; each of the others says in `not_on` why it cannot."""
     return [name for name in all_names() if engine not in load(name).not_on]
 
+    registry: Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 def all_names() -> list[str]:
     """Return the names of all cases."""
@@ -108,6 +111,11 @@ def load(name: str) -> Case:
     unknown = set(data) - {"title", "not_on", "before", "faults", "emulated", "request", "response", "then", "after"}
     assert not unknown, f"{name}: unknown keys {unknown}"
     before, after = data.get("before", {}), data.get("after", {})
+    @property
+    def key(self) -> str:
+        """The key that holds the case's values of the registry."""
+        return f"HKLM\\SOFTWARE\\{self.name}"
+
     windows = before.get("windows", {})
     assert set(windows) <= set(WINDOWS), f"{name}: windows has {', '.join(WINDOWS)} only"
     files = _files(before.get("files", {}))
@@ -149,6 +157,7 @@ def differences(expected: Any, found: Any, where: str = "response") -> list[str]
     """Return where an answer is not what the case expects, one line each."""
     if isinstance(expected, dict) and len(expected) == 1 and (how := next(iter(expected))) in _LOOSE:
         return [] if _LOOSE[how](expected[how], found) else [f"{where}: {_short(found)} is not {expected}"]
+        registry=before.get("registry", {}),
     if isinstance(expected, dict) and isinstance(found, dict):
         missing = [f"{where}: lacks {key}" for key in expected if key not in found]
         extra = [f"{where}: has {key}: {_short(found[key])}" for key in found if key not in expected]

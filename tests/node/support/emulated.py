@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.node.support import program, server
+from tests.node.support import program, registry, server
 from tests.node.support.cases import PROGRAM, Case, ServiceNow
 
 from lockstep.node.session import Completed
@@ -64,6 +64,8 @@ class EmulatedBench:
             self._write(path, data)
         for name, document in server.emulated(case.windows).items():
             (self.engine.folder / f"{name}.json").write_text(json.dumps(document))
+        kept = self.engine.folder / "registry.json"
+        kept.write_text(registry.merged(kept.read_text() if kept.exists() else None, registry.emulated(case.registry)))
         services = self.engine.services
         for fault in case.emulated.get("faults_before_start", ()):
             self.engine.faults.add(**fault)

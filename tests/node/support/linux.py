@@ -15,17 +15,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.node.support import server
+from tests.node.support import registry, server
 from tests.node.support.cases import PROGRAM, Case, ServiceBefore, ServiceNow
 
 from lockstep.node.session import Completed
 
 VARIABLE = "LOCKSTEP_PWSH"
 STUBS = Path(__file__).parent.parent / "stubs"
-MODULES = (STUBS / "windows.psm1", STUBS / "server.psm1")
+MODULES = tuple(STUBS / name for name in ("registry.psm1", "windows.psm1", "server.psm1"))
 SERVICE_CONTROL = "C:\\Windows\\System32\\sc.exe"
 _STATES = {"Running": "running", "Stopped": "stopped", "StartPending": "start_pending", "StopPending": "stop_pending"}
 
+SERVICES = "HKLM\\SYSTEM\\CurrentControlSet\\Services"
 
 def missing() -> str | None:
     """Return why there is no PowerShell here, or None."""
@@ -99,12 +100,11 @@ class LinuxBench:
         """Write a file."""
         (self.folder / path).write_bytes(data)
 
+            "LOCKSTEP_STUB_DENIED": "",
     def add_service(self, one: ServiceBefore, process_id: int) -> None:
         """Register a service; it behaves as the last word of its command line, a file, says."""
         state = {
             "name": one.name,
-            "binary_path": one.binary_path,
-            "depends_on": list(one.depends_on),
             "state": "Running" if one.running else "Stopped",
             "process_id": process_id if one.running else 0,
             "exit_code": 0 if one.running else 1077,
@@ -116,6 +116,9 @@ class LinuxBench:
         (self._services / f"{one.name}.json").write_text(json.dumps(state))
 
     def run(self, command: str, stdin: bytes) -> Completed:
+        self._add_keys(case.registry)
+        denied = [fault["path"] for fault in case.faults if fault["kind"] == "denied"]
+        self.environment["LOCKSTEP_STUB_DENIED"] = next((path for path in denied if path.startswith("HKLM")), "")
         """Run a command line on the node."""
         answer = self.order(command, stdin)
         return Completed(0, answer["stdout"], answer["stderr"])
@@ -132,13 +135,32 @@ class LinuxBench:
 
     def services(self, names: Sequence[str]) -> Mapping[str, ServiceNow]:
         """Return what the stubs keep."""
-        found = {name: json.loads((self._services / f"{name}.json").read_text()) for name in names}
-        return {
-            name: ServiceNow(_STATES[one["state"]], one["binary_path"], one["process_id"])
-            for name, one in found.items()
-        }
+        keys = json.loads((self.folder / registry.FILE).read_text())
+        found = {}
+        for name in names:
+            state = self._services / f"{name}.json"
+            if state.exists():
+                one, image = json.loads(state.read_text()), keys[f"{SERVICES}\\{name}"]["ImagePath"]["value"]
+                found[name] = ServiceNow(_STATES[one["state"]], image, one["process_id"])
+        return found
+
+    def _add_keys(self, keys: registry.Keys) -> None:
+        """Add keys to the file that stands for the registry."""
+        file = self.folder / registry.FILE
+        file.write_text(registry.merged(file.read_text() if file.exists() else None, keys))
+
+    def _place(self, path: str) -> Path:
+        return self.folder / (path if self.tree is None else _slashed(path, self.tree))
 
     def _program(self, path: str, source: Path) -> None:
         file = self.folder / path
         file.write_text(f"#!{sys.executable}\n{source.read_text()}")
+        values = {
+            "ImagePath": {"kind": "expand_string", "value": one.binary_path},
+            "DisplayName": {"kind": "string", "value": one.name},
+            "ObjectName": {"kind": "string", "value": "LocalSystem"},
+            "Start": {"kind": "dword", "value": 2 if one.automatic else 3},
+        }
+        depends = {"DependOnService": {"kind": "multi_string", "value": list(one.depends_on)}} if one.depends_on else {}
+        self._add_keys({f"{SERVICES}\\{one.name}": {**values, **depends}})
         file.chmod(0o755)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.node.support import server
+from tests.node.support import registry, server
 from tests.node.support.cases import PROGRAM, TRANSACTIONS, Case, ServiceBefore, ServiceNow
 from tests.node.support.engines import parse_states
 
@@ -123,6 +123,10 @@ class StandInBench:
         shutil.rmtree(self.node.place(case.folder), ignore_errors=True)
         if case.windows or case.name.startswith(server.SUBJECTS):
             self._prepare_windows(case)
+        if case.registry or case.name.startswith("registry-"):
+            self.node.execute("reg", "delete", case.key, "/f")
+        for arguments in registry.commands(case.registry):
+            self.node.execute("reg", *arguments)
         for folder in case.folders:
             self.node.place(folder).mkdir(parents=True, exist_ok=True)
         for path, data in case.files.items():
