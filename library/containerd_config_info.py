@@ -21,6 +21,9 @@ options:
     description: The name of containerd's service.
     type: str
     default: containerd
+  program:
+    description: Full path of C(containerd.exe). By default it is the service's program, which nssm's is not.
+    type: str
   crictl:
     description: Full path of C(crictl.exe). By default it is looked for beside C(containerd.exe).
     type: str
@@ -100,7 +103,8 @@ config_error:
   returned: when it does
   type: str
 loaded_handlers:
-  description: Names of the handlers that the running containerd lists, from C(crictl info).
+  description: Names of the handlers that the running containerd lists, from C(crictl info) at the pipe that the
+    service's command line or the file names.
   returned: when containerd runs and crictl is there
   type: list
   elements: str

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from lockstep.kubelet.arguments import split
+from lockstep.kubelet.arguments import quote, split
 
 
 def flag_value(line: str, names: Collection[str]) -> str | None:
@@ -16,3 +16,26 @@ def flag_value(line: str, names: Collection[str]) -> str | None:
         if name in names:
             found = value if equals else next(iter(arguments[index + 1 :]), None)
     return found
+
+
+def with_flag(line: str, names: Sequence[str], value: str, *, only_replace: bool = False) -> str:
+    """Return the line with the last use of a flag set to a value; added at the end, as the first of its names, if none.
+
+    With `only_replace` a flag that is not there is not added. All else stays as it is written.
+    """
+    arguments = split(line)
+    for index in range(len(arguments) - 1, 0, -1):
+        argument = arguments[index]
+        name, equals, present = argument.value.partition("=")
+        if name not in names:
+            continue
+        if equals:
+            joined = quote(f"{name}={value}")
+            return line if present == value else f"{line[: argument.start]}{joined}{line[argument.end :]}"
+        following = arguments[index + 1] if index + 1 < len(arguments) else None
+        if following is None:
+            return f"{line} {quote(value)}"
+        if following.value == value:
+            return line
+        return f"{line[: following.start]}{quote(value)}{line[following.end :]}"
+    return line if only_replace else f"{line} {names[0]} {quote(value)}"

@@ -1,20 +1,28 @@
-"""What a containerd_config task does: read the node, merge the plan into its config.toml, apply what differs."""
+"""What a containerd_config task does: read the node, compare with the plan, apply what differs as one transaction."""
 
 from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from lockstep.ansible.containerd_effective import imports_files, not_in_effect
 from lockstep.ansible.containerd_node import (
     TRANSACTION,
     ContainerdNode,
+    address,
+    beside,
     dump_arguments,
     info_arguments,
+    managed,
     read_node,
+    read_operations,
     version_arguments,
 )
+from lockstep.ansible.containerd_registries import RegistriesPlan, planned_registries
+from lockstep.ansible.containerd_service import ServicePlan, planned_service, refuse_wrong_service
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import Step, apply, file_diff, restarts
 from lockstep.ansible.text import shown_toml
@@ -30,14 +38,34 @@ from lockstep.containerd import (
     remove,
     settings_from_data,
 )
-from lockstep.node.operations import Program, check_program, restart_service, write_file
+from lockstep.node.operations import check_program, restart_service, write_file
 from lockstep.node.session import Session
 
-_SETTINGS = ("handlers", "default_handler", "pause_image", "exclusive_handlers")
+_SETTINGS = (
+    "handlers",
+    "default_handler",
+    "pause_image",
+    "exclusive_handlers",
+    "snapshotters",
+    "shim_log_level",
+    "log_level",
+    "metrics_address",
+    "imports",
+)
 # A person's handler may have another name, which releases print in different quotes.
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PARSE_SECONDS = 30
 """How long containerd may take to read a file: the first start of a program on Windows is scanned for viruses."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The file as it is to be (None: there is none), what else is to be done, and all steps in their order."""
+
+    content: bytes | None
+    service: ServicePlan
+    registries: RegistriesPlan
+    steps: tuple[Step, ...] = ()
 
 
 def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
@@ -46,24 +74,65 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
     Raises TaskError where the node cannot be configured like this; it is then as it was.
     """
     settings = _settings(arguments)
+    if managed(arguments):
+        refuse_wrong_service(arguments)
     node = read_node(session, arguments)
-    node.require(arguments["version"], arguments["host"])
-    after = _desired(node, settings, arguments)
-    steps = _steps(node, after, arguments)
-    result = _result(node, after, steps)
-    result["warnings"] = _warnings(node, after, settings, arguments)
-    if steps and not check_mode:
-        result["backups"] = list(apply(session, TRANSACTION, steps, node.system, "containerd").backups)
+    notes = _require(node, arguments, check_mode=check_mode)
+    plan = _planned(session, node, settings, arguments)
+    result = _result(node, plan, arguments)
+    warnings = [*notes, *_warnings(node, plan.content, settings, arguments), *plan.registries.warnings]
+    applied = bool(plan.steps) and not check_mode
+    if applied:
+        result["backups"] = list(apply(session, TRANSACTION, plan.steps, node.system, "containerd").backups)
+    new_file = plan.content != node.content
+    # A file that does not import others has in effect what it says, as `containerd config dump` saw before the restart.
+    if not new_file or (applied and imports_files(plan.content)):
+        warnings += not_in_effect(session, node, settings, arguments, changed=applied and new_file)
+    result["warnings"] = warnings
     return result
 
 
 def _settings(arguments: Mapping[str, Any]) -> Settings:
+    data = {key: arguments[key] for key in _SETTINGS}
+    if arguments["registries"]:
+        data["registry_path"] = arguments["registry_path"]
     try:
-        return settings_from_data({key: arguments[key] for key in _SETTINGS}, arguments["version"])
+        return settings_from_data(data, arguments["version"])
     except SettingsError as error:
         raise TaskError(listed("the settings cannot be like this:", error.problems)) from error
     except (UnknownSeries, VersionError) as error:
         raise TaskError(str(error)) from error
+
+
+def _require(node: ContainerdNode, arguments: Mapping[str, Any], *, check_mode: bool) -> list[str]:
+    """Return what an earlier role would have to do first, in check mode; otherwise raise TaskError for it.
+
+    Raises TaskError in check mode too where the node is none that can be configured like this.
+    """
+    node.system.require(arguments["host"])
+    if not managed(arguments):
+        node.require_service()
+    node.require_file()
+    problem = node.version_problem(arguments["version"])
+    if managed(arguments) and node.version is None:
+        problem = (
+            f"there is no containerd.exe at {arguments['program']}, or it does not tell its version",
+            "run the role artifacts first, which installs it, or set program to where it is",
+        )
+    if problem is None:
+        return []
+    if check_mode and managed(arguments):
+        return [f"{problem[0]}: in check mode that is only noted, since an earlier role may install it"]
+    raise node.fail(*problem)
+
+
+def _planned(session: Session, node: ContainerdNode, settings: Settings, arguments: Mapping[str, Any]) -> _Plan:
+    content = _desired(node, settings, arguments)
+    present = arguments["state"] == "present"
+    service = planned_service(node, arguments) if managed(arguments) and present else ServicePlan()
+    registries = planned_registries(session, node.registries, arguments)
+    plan = _Plan(content, service, registries)
+    return _Plan(content, service, registries, tuple(_steps(node, plan, arguments)))
 
 
 def _desired(node: ContainerdNode, settings: Settings, arguments: Mapping[str, Any]) -> bytes | None:
@@ -75,46 +144,51 @@ def _desired(node: ContainerdNode, settings: Settings, arguments: Mapping[str, A
         raise TaskError("the configuration on the node cannot be changed, so it was left alone", facts) from error
 
 
-def _steps(node: ContainerdNode, after: bytes | None, arguments: Mapping[str, Any]) -> list[Step]:
-    """Return what has to be done: a run that was interrupted is completed even if the file is right already.
+def _steps(node: ContainerdNode, plan: _Plan, arguments: Mapping[str, Any]) -> Iterator[Step]:
+    """Yield what has to be done: a run that was interrupted is completed even if the file is right already.
 
-    What is taken away from a stopped service is no reason to start it.
+    What is taken away from a stopped service is no reason to start it; what containerd reads at every pull is none to
+    restart it.
     """
+    after, timeout = plan.content, arguments["timeout"]
     changed = after != node.content
-    absent = arguments["state"] == "absent" and not node.service.running
-    if not changed and not node.pending and (node.service.running or absent):
-        return []
-    timeout = arguments["timeout"]
-    restart = Step(f"restart service {node.service.name}", restart_service(node.service.name, timeout_seconds=timeout))
-    if after is None:
-        return [restart]
-    handlers = list(inspect(after).handlers)
-    write = Step(
-        f"write {node.path}",
-        write_file(node.path, after, replaces=node.content, backup=arguments["backup"] and changed),
-    )
-    # containerd reads the new file before the service that runs on the old one is stopped.
-    parse = Step(
-        "have containerd.exe read the new file",
-        check_program(
-            node.program,
-            dump_arguments(node.path),
-            must_contain=[f".runtimes.{name}]" for name in handlers if _BARE.fullmatch(name)],
-            timeout_seconds=min(timeout, _PARSE_SECONDS),
-        ),
-    )
-    if absent and not node.pending:
-        return [write, parse]
-    return [write, parse, restart, _healthy(node, after, handlers, timeout)]
+    stays_down = arguments["state"] == "absent" and not node.service.running
+    restart = changed or plan.service.restart or node.pending or not node.service.running
+    yield from plan.registries.steps
+    if after is not None and (changed or node.pending or (restart and not stays_down)):
+        backup = arguments["backup"] and changed
+        yield Step(f"write {node.path}", write_file(node.path, after, replaces=node.content, backup=backup))
+        yield _parsed(node, after, timeout)
+    yield from plan.service.steps
+    if not restart or (stays_down and not node.pending):
+        return
+    name = node.service.name
+    label = f"{'restart' if node.service.running else 'start'} service {name}"
+    yield Step(label, restart_service(name, timeout_seconds=timeout))
+    if after is not None:
+        yield _healthy(node, after, arguments)
 
 
-def _healthy(node: ContainerdNode, after: bytes, handlers: list[str], timeout: int) -> Step:
+def _parsed(node: ContainerdNode, after: bytes, timeout: int) -> Step:
+    """Return the step in which containerd reads the file, before the service that runs on the old one is stopped."""
+    handlers = [f".runtimes.{name}]" for name in inspect(after).handlers if _BARE.fullmatch(name)]
+    check = check_program(
+        node.program,
+        dump_arguments(node.path),
+        must_contain=handlers,
+        timeout_seconds=min(timeout, _PARSE_SECONDS),
+    )
+    return Step("have containerd.exe read the new file", check)
+
+
+def _healthy(node: ContainerdNode, after: bytes, arguments: Mapping[str, Any]) -> Step:
+    timeout, pipe = arguments["timeout"], address(after, node.address_flag)
     if node.crictl is None:
-        ctr = Program(service=node.service.name, sibling="ctr.exe")
-        check = check_program(ctr, version_arguments(after), must_contain=["Server:"], timeout_seconds=timeout)
+        ctr = beside(arguments, "ctr.exe")
+        check = check_program(ctr, version_arguments(pipe), must_contain=["Server:"], timeout_seconds=timeout)
         return Step("have containerd answer ctr", check)
-    names = [f'"{name}":' for name in handlers]
-    check = check_program(node.crictl, info_arguments(after), must_contain=names, timeout_seconds=timeout)
+    names = [f'"{name}":' for name in inspect(after).handlers]
+    check = check_program(node.crictl, info_arguments(pipe), must_contain=names, timeout_seconds=timeout)
     return Step("have containerd list its handlers", check)
 
 
@@ -122,15 +196,16 @@ def _warnings(node: ContainerdNode, after: bytes | None, settings: Settings, arg
     """Return what is questionable in the file as it is to be, or was in the one that is there."""
     if after is None:
         return []
-    view = inspect(after, node.version)
+    version = arguments["version"]
+    view = inspect(after, version)
     found = list(view.warnings)
     if (node.content or b"").startswith(BOM_UTF8) and not after.startswith(BOM_UTF8):
-        found.append(f"the byte order mark is taken off {node.path}: containerd {node.version} stops at it")
+        found.append(f"the byte order mark is taken off {node.path}: containerd {version} stops at it")
     if arguments["state"] == "present" and settings.handlers and not settings.exclusive_handlers:
         found += [
             f"handler {name} is on the node, but not planned: exclusive_handlers: true removes it "
             "(in the role, containerd_exclusive_handlers)"
-            for name in _not_planned(view, settings, arguments["version"])
+            for name in _not_planned(view, settings, version)
         ]
     return found
 
@@ -143,18 +218,24 @@ def _not_planned(view: View, settings: Settings, version: str) -> list[str]:
     return [name for name, table in view.handlers.items() if table.get("runtime_type") == shim and name not in known]
 
 
-def _result(node: ContainerdNode, after: bytes | None, steps: list[Step]) -> dict[str, Any]:
-    view = inspect(after, node.version) if after is not None else None
+def _result(node: ContainerdNode, plan: _Plan, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    view = inspect(plan.content, arguments["version"]) if plan.content is not None else None
+    file = file_diff(node.path, shown_toml(node.content), shown_toml(plan.content))
+    others = [*plan.service.diff, *plan.registries.diff]
+    differs = plan.content != node.content or not others
     return {
-        "changed": bool(steps),
+        "changed": bool(plan.steps),
         "path": node.path,
-        "version": node.version,
+        "version": node.version or arguments["version"],
         "handlers": list(view.handlers) if view else [],
         "default_handler": view.default_handler if view else None,
         "pause_image": view.pause_image if view else None,
-        "steps": [step.label for step in steps],
-        "restarted": restarts(steps),
+        "steps": [step.label for step in plan.steps],
+        "restarted": restarts(plan.steps),
         "backups": [],
         "node": node.system.data(),
-        "diff": [file_diff(node.path, shown_toml(node.content), shown_toml(after))] if steps else [],
+        "diff": [*([file] if differs else []), *others] if plan.steps else [],
     }
+
+
+__all__ = ["configure", "read_operations"]

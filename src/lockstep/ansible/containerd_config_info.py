@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import ntpath
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lockstep.ansible.containerd_node import TRANSACTION, crictl_of, dump_arguments, info_arguments
+from lockstep.ansible.command_line import flag_value
+from lockstep.ansible.containerd_node import (
+    ADDRESS_FLAGS,
+    CONFIG_FLAGS,
+    DEFAULT_ADDRESS,
+    DEFAULT_FILE,
+    TRANSACTION,
+    address,
+    crictl_of,
+    dump_arguments,
+    info_arguments,
+)
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.node import Service, System, read, release_of
+from lockstep.ansible.node import Service, System, read, release_of, same_path
+from lockstep.ansible.service_definition import program_of_line
 from lockstep.ansible.text import shown_toml
 from lockstep.containerd import ContainerdConfigError, inspect
+from lockstep.kubelet import nssm
 from lockstep.node.operations import (
+    Operation,
     Program,
     Result,
     content_of,
@@ -27,31 +42,69 @@ from lockstep.node.session import Session
 def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:  # noqa: ARG001 - reads in check mode as it does otherwise
     """Return the task's result. Raises TaskError where the node cannot be read."""
     path, name, timeout = arguments["path"], arguments["service"], arguments["timeout"]
-    program = Program(service=name)
-    system, file, service, version, transaction, dump, info = read(
-        session,
-        [
-            read_system(),
-            read_file(path),
-            read_service(name),
-            run_program(program, ["--version"], timeout_seconds=timeout),
-            read_transaction(TRANSACTION),
-            run_program(program, dump_arguments(path), timeout_seconds=timeout),
-            run_program(crictl_of(arguments), info_arguments(None), timeout_seconds=timeout),
-        ],
-    )
+    system, file, service, version, transaction, dump, info = read(session, read_operations(arguments))
     content = content_of(file)
+    registered = Service.of(name, service)
+    pipe = _pipe(content, registered)
+    if pipe != DEFAULT_ADDRESS:
+        [info] = read(session, [run_program(crictl_of(arguments), info_arguments(pipe), timeout_seconds=timeout)])
     result = {
         "changed": False,
         "path": path,
         "exists": content is not None,
-        "service": Service.of(name, service).data(),
+        "service": registered.data(),
         "pending": transaction["pending"],
         "node": System.of(system).data(),
+        "warnings": list(_warnings(registered, path)),
     }
     if release := release_of(version):
         result["version"] = release
     return {**result, **_configured(content), **_effective(dump), **_loaded(info)}
+
+
+def read_operations(arguments: Mapping[str, Any]) -> list[Operation]:
+    """Return what a containerd_config_info task asks of a node first, always the same for the same arguments."""
+    program, timeout = program_of(arguments), arguments["timeout"]
+    return [
+        read_system(),
+        read_file(arguments["path"]),
+        read_service(arguments["service"]),
+        run_program(program, ["--version"], timeout_seconds=timeout),
+        read_transaction(TRANSACTION),
+        run_program(program, dump_arguments(arguments["path"]), timeout_seconds=timeout),
+        run_program(crictl_of(arguments), info_arguments(), timeout_seconds=timeout),
+    ]
+
+
+def program_of(arguments: Mapping[str, Any]) -> Program:
+    """Return the containerd.exe that a task names, or the service's program."""
+    return Program(path=arguments["program"]) if arguments["program"] else Program(service=arguments["service"])
+
+
+def _pipe(content: bytes | None, service: Service) -> str:
+    """Return the pipe that containerd listens on, its own by default where the file cannot be read."""
+    flag = flag_value(service.binary_path, ADDRESS_FLAGS)
+    try:
+        return address(content, flag)
+    except ValueError:
+        return DEFAULT_ADDRESS
+
+
+def _warnings(service: Service, path: str) -> Iterator[str]:
+    """Yield what makes the answers less than they look."""
+    if not service.exists:
+        return
+    program = program_of_line(service.binary_path)
+    if ntpath.basename(program).lower() == nssm.PROGRAM:
+        return
+    if not ntpath.dirname(program):
+        yield (
+            f"service {service.name} runs {program or 'nothing'}, which names no folder, so that it is not known which "
+            "program that is and nothing was asked of it: register it with the full path"
+        )
+    loaded = flag_value(service.binary_path, CONFIG_FLAGS) or DEFAULT_FILE
+    if not same_path(loaded, path):
+        yield f"service {service.name} does not load {path}, but {loaded}: set path to that to see it"
 
 
 def _configured(content: bytes | None) -> dict[str, Any]:

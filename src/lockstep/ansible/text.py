@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -26,21 +26,36 @@ _TOML_SECRET = re.compile(
 )
 # Source: containerd internal/cri/config/config.go, Registry.Headers ("HTTP headers that get sent to all registries").
 _HEADERS = ("registry", "headers")
+# Source: containerd docs/hosts.md, "header fields".
+_HEADER = "header"
 # Headers that kubelet sends to fetch static pods; kubelet itself hides them when it logs its configuration.
 # Source: kubernetes/kubernetes cmd/kubelet/app/server.go, "make the kubelet's config safe for logging".
 _MASKED_FIELD = "staticPodURLHeader"
 _MASKED_FLAG = "manifest-url-header"
 _YAML_SECRET = re.compile(rf"^({_MASKED_FIELD}[ \t]*:).*(?:(?:\r?\n(?:[ \t]*|#.*))*\r?\n[ \t-]+\S.*)*", re.MULTILINE)
 
+_NOT_MASKED = "# Not shown: this file is written in a form in which secrets cannot be masked.\n"
 _NOT_SHOWN = f"# Not shown: {_MASKED_FIELD} is written in a form in which it cannot be masked.\n"
 
 
 def shown_toml(data: bytes | None) -> str:
     """Return containerd's configuration as text to show; empty where there is no file."""
     text = _decoded(data)
-    for entry in reversed(list(_headers(text))):
+    for entry in reversed(list(_entries(text, lambda path: any(pair == _HEADERS for pair in pairwise(path[:-1]))))):
         text = f'{text[: entry.start]}"{MASK}"{text[entry.end :]}'
     return _TOML_SECRET.sub(rf'\1"{MASK}"', text)
+
+
+def shown_hosts(data: bytes | None) -> str:
+    """Return a registry's hosts.toml as text to show: no value of a header; empty where there is no file."""
+    text = _decoded(data)
+    for entry in reversed(list(_entries(text, lambda path: _HEADER in path[:-1]))):
+        text = f'{text[: entry.start]}"{MASK}"{text[entry.end :]}'
+    try:
+        hidden = all(value == MASK for value in _header_values(tomllib.loads(text.removeprefix(_BOM))))
+    except ValueError:
+        hidden = False
+    return text if hidden else _NOT_MASKED
 
 
 def shown_yaml(data: bytes | None) -> str:
@@ -72,8 +87,8 @@ def masked_flags(flags: Mapping[str, str]) -> dict[str, str]:
     return {name: MASK if name == _MASKED_FLAG else value for name, value in flags.items()}
 
 
-def _headers(text: str) -> Iterator[Entry]:
-    """Yield the headers that containerd sends to registries, of a text that is TOML."""
+def _entries(text: str, hidden: Callable[[list[str]], bool]) -> Iterator[Entry]:
+    """Yield the entries to hide, by their path in lower case, of a text that is TOML; none of another text."""
     text = text.replace(_BOM, " ", 1) if text.startswith(_BOM) else text
     try:
         tomllib.loads(text)
@@ -82,10 +97,22 @@ def _headers(text: str) -> Iterator[Entry]:
     entries = [entry for _, entry in entries_of(text)]
     while entries:
         entry = entries.pop(0)
-        if any(pair == _HEADERS for pair in pairwise(name.lower() for name in entry.path[:-1])):
+        if hidden([name.lower() for name in entry.path]):
             yield entry
         else:
             entries = [*(entry.inline or ()), *entries]
+
+
+def _header_values(data: Any, *, inside: bool = False) -> Iterator[Any]:
+    """Yield every value in a table of headers, wherever that is."""
+    if isinstance(data, Mapping):
+        for name, value in data.items():
+            yield from _header_values(value, inside=inside or name.lower() == _HEADER)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _header_values(value, inside=inside)
+    elif inside:
+        yield data
 
 
 def _is_masked(text: str) -> bool:

@@ -19,11 +19,6 @@ def capabilities() -> Mapping[str, Version | None]:
     return _since("capabilities")
 
 
-def ca_adds_to_windows(containerd: str) -> bool:
-    """Return whether a host's `ca` adds to the authorities that Windows trusts; otherwise it takes their place."""
-    return Version.parse(containerd).release >= Version.parse(_facts()["ca_adds_to_windows"]).release
-
-
 def _since(table: str) -> dict[str, Version | None]:
     entries: Mapping[str, Mapping[str, str]] = _facts()[table]
     return {name: Version.parse(facts["since"]) if "since" in facts else None for name, facts in entries.items()}

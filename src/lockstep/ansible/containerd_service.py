@@ -1,0 +1,162 @@
+"""The service that runs containerd: its command line and definition as they are to be, and the steps to that.
+
+Sources: containerd cmd/containerd/command/service_windows.go: registerService (what `--register-service` makes), and
+registerUnregisterService: --log-file is read only with --run-service, and the file is only ever appended to.
+"""
+
+from __future__ import annotations
+
+import ntpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lockstep.ansible.command_line import with_flag
+from lockstep.ansible.containerd_node import CONTAINERD, ContainerdNode
+from lockstep.ansible.errors import TaskError, listed
+from lockstep.ansible.node import Step, file_diff, same_path
+from lockstep.ansible.service_definition import (
+    ServiceDefinition,
+    definition_diff,
+    definition_problems,
+    definition_steps,
+    differences,
+    program_of_line,
+    refuse_other_program,
+)
+from lockstep.k8s.quantities import QuantityError
+from lockstep.kubelet import nssm
+from lockstep.kubelet.arguments import join, quote, split
+from lockstep.node.operations import ensure_folder, write_registry
+
+NSSM = "nssm"
+_SERVICE_NAME = "containerd"
+"""Source: service_windows.go, defaultServiceName."""
+_RUN_FLAGS = ("--run-service", "-run-service")
+_LOG_FLAGS = ("--log-file", "-log-file")
+_LEVEL_FLAGS = ("--log-level", "-log-level", "--l", "-l")
+_RESTARTING = {"binary_path", "environment"}
+"""What a running service has only when it is started again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePlan:
+    """What is to be done to the service before it is restarted; `restart` says whether it has to be."""
+
+    steps: tuple[Step, ...] = ()
+    diff: tuple[dict[str, str], ...] = ()
+    restart: bool = False
+
+
+def refuse_wrong_service(arguments: Mapping[str, Any]) -> None:
+    """Raise TaskError for what no service can be like; nothing is asked of the node."""
+    problems = [*definition_problems(_definition(arguments)), *_problems(arguments)]
+    if problems:
+        raise TaskError(listed("the service cannot be like this:", problems))
+
+
+def planned_service(node: ContainerdNode, arguments: Mapping[str, Any]) -> ServicePlan:
+    """Return what is to be done to the service. Raises TaskError where its name is taken by another one."""
+    name, wrapped = node.service.name, arguments["wrapper"] == NSSM
+    programs = (CONTAINERD, nssm.PROGRAM) if wrapped else (CONTAINERD,)
+    refuse_other_program(node.system, name, node.observed, programs)
+    if node.wrapped:
+        _refuse_other_application(node)
+    line = _line(node, arguments)
+    parameters = _parameters(line, arguments) if wrapped else {}
+    definition = _definition(arguments).running(quote(arguments["nssm"]) if wrapped else line)
+    if node.wrapped and same_path(program_of_line(node.service.binary_path), arguments["nssm"]):
+        definition = definition.running(node.service.binary_path)
+    changed = {key: value for key, value in parameters.items() if node.parameters.get(key) != value}
+    folder = ntpath.dirname(arguments["log_file"] or "")
+    return ServicePlan(
+        steps=(
+            *([Step(f"make folder {folder}", ensure_folder(folder))] if node.logs is False else ()),
+            *definition_steps(node.observed, definition, again=node.pending),
+            *_parameter_steps(node, changed),
+        ),
+        diff=(*definition_diff(node.observed, definition), *_parameter_diff(node, changed)),
+        restart=bool(changed) or bool(_RESTARTING & differences(node.observed, definition).keys()),
+    )
+
+
+def _problems(arguments: Mapping[str, Any]) -> Iterator[str]:
+    if ntpath.basename(arguments["program"]).lower() != CONTAINERD:
+        yield f"program: expected the full path of {CONTAINERD}, got '{arguments['program']}'"
+    if arguments["log_max_size"] is not None:
+        if arguments["wrapper"] != NSSM:
+            yield "log_max_size: containerd itself does not rotate its log file; wrapper: nssm does"
+        try:
+            nssm.logging(None, arguments["log_max_size"])
+        except QuantityError as error:
+            yield f"log_max_size: {error}"
+    if arguments["wrapper"] == NSSM and not arguments["log_file"]:
+        yield "log_file: with wrapper: nssm it is where containerd's output goes"
+
+
+def _definition(arguments: Mapping[str, Any]) -> ServiceDefinition:
+    return ServiceDefinition.of(arguments["service"], arguments)
+
+
+def _line(node: ContainerdNode, arguments: Mapping[str, Any]) -> str:
+    """Return containerd's own command line: the one that is there with what differs, or a new one."""
+    wrapped, log = arguments["wrapper"] == NSSM, arguments["log_file"]
+    line = node.line
+    if line is None:
+        line = join([arguments["program"], *([] if wrapped else ["--run-service"]), "--config", arguments["path"]])
+        if node.service.name != _SERVICE_NAME and not wrapped:
+            line = with_flag(line, ("--service-name",), node.service.name)
+    elif not same_path(program_of_line(line), arguments["program"]):
+        line = quote(arguments["program"]) + line[_program_end(line) :]
+    if not wrapped and not any(argument.value in _RUN_FLAGS for argument in split(line)):
+        line = f"{line} --run-service"
+    if not wrapped and log:
+        line = with_flag(line, _LOG_FLAGS, log)
+    if arguments["log_level"] is not None:
+        line = with_flag(line, _LEVEL_FLAGS, arguments["log_level"], only_replace=True)
+    return line
+
+
+def _program_end(line: str) -> int:
+    """Return where the program of a command line ends, which may be unquoted and have spaces."""
+    program = program_of_line(line)
+    at = line.find(program)
+    return at + len(program) + (1 if line[at + len(program) :].startswith('"') else 0)
+
+
+def _parameters(line: str, arguments: Mapping[str, Any]) -> dict[str, nssm.Value]:
+    """Return the parameters of nssm, which starts containerd as a program that is no service itself."""
+    kept = [argument.value for argument in split(line) if argument.value not in _RUN_FLAGS]
+    return {
+        "Application": kept[0],
+        "AppParameters": join(kept[1:]),
+        **nssm.fresh(kept[0]),
+        **nssm.logging(arguments["log_file"], arguments["log_max_size"]),
+    }
+
+
+def _refuse_other_application(node: ContainerdNode) -> None:
+    program = str(node.parameters.get("Application") or "")
+    if program and ntpath.basename(program).lower() != CONTAINERD:
+        raise node.fail(
+            f"the name {node.service.name} is taken by a service with which {nssm.PROGRAM} starts {program}, so it was "
+            "left alone",
+            f"set service to another name, or remove that service (sc.exe delete {node.service.name}) and run again",
+        )
+
+
+def _parameter_steps(node: ContainerdNode, changed: Mapping[str, nssm.Value]) -> Iterator[Step]:
+    key = nssm.key(node.service.name)
+    for name, value in changed.items():
+        write = write_registry(key, name, nssm.KINDS[name], value, replaces=node.parameters.get(name))
+        yield Step(f"set {name} of nssm for service {node.service.name}", write)
+
+
+def _parameter_diff(node: ContainerdNode, changed: Mapping[str, nssm.Value]) -> list[dict[str, str]]:
+    if not changed:
+        return []
+    before, after = (
+        "".join(f"{name} = {value}\n" for name, value in parameters.items())
+        for parameters in (node.parameters, {**node.parameters, **changed})
+    )
+    return [file_diff(f"nssm's parameters of service {node.service.name}", before, after)]
