@@ -24,6 +24,7 @@ from lockstep.sim.containerd.effective import effective
 from lockstep.sim.containerd.loader import Loaded
 from lockstep.sim.containerd.release import Release
 from lockstep.sim.hardware import Hardware, new_server
+from lockstep.sim.kubelet.joining import CA, KUBECONFIG
 from lockstep.sim.machine import Facts, write_json
 from lockstep.sim.programs import placeholder
 from lockstep.sim.services import Service, Services
@@ -140,6 +141,8 @@ def lay_out(folder: Path, spec: NodeSpec) -> None:
         _place_programs(folder / "C", facts)
     if spec.prepared == "services":
         _write(folder / "C/var/lib/kubelet/config.yaml", _KUBELET_CONFIG.encode())
+        _write(folder / "C/etc/kubernetes/kubelet.conf", KUBECONFIG.encode())
+        _write(folder / "C/etc/kubernetes/pki/ca.crt", CA.read_bytes())
         _write(folder / "C" / _CONTAINERD / "cni/conf/10-simulated.conf", _CNI_CONFIG.encode())
         (folder / "C/ProgramData/containerd").mkdir(parents=True)
     if spec.config_toml == "default":

@@ -31,6 +31,7 @@ from lockstep.sim.containerd.program import Containerd, Crictl, Ctr
 from lockstep.sim.disk import Disk
 from lockstep.sim.engine import Completed, PowerLost
 from lockstep.sim.faults import Faults
+from lockstep.sim.kubelet.health import Curl
 from lockstep.sim.kubelet.program import Kubelet
 from lockstep.sim.machine import Facts, Machine, Program
 from lockstep.sim.power import Power
@@ -46,6 +47,7 @@ PROGRAMS: Mapping[str, Callable[[str], Program]] = {
     "ctr.exe": Ctr,
     "crictl.exe": Crictl,
     "kubelet.exe": Kubelet,
+    "curl.exe": Curl,
     "kube-log-runner.exe": LogRunner,
     "nssm.exe": Nssm,
     **SMALL_PROGRAMS,

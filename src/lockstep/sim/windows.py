@@ -18,10 +18,11 @@ from typing import Any
 
 from lockstep.sim.hardware import Hardware, new_server
 from lockstep.sim.machine import Facts, write_json
-from lockstep.sim.programs import SYSTEM
+from lockstep.sim.programs import SYSTEM, placeholder
 from lockstep.sim.services import Service
 
 State = dict[str, Any]
+_CURL = "8.9.1"
 _SESSION = "SYSTEM\\CurrentControlSet\\Control\\Session Manager"
 _UPDATE = "SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WindowsUpdate\\Auto Update\\RebootRequired"
 _NAMES = "SYSTEM\\CurrentControlSet\\Control\\ComputerName"
@@ -33,7 +34,8 @@ def install(folder: Path, facts: Facts, hardware: Hardware, features: Sequence[s
 
     What has no file yet is as on every new server: no exclusions, no rules of ours, the balanced power scheme.
     """
-    (folder / "C" / "Windows").mkdir(parents=True)
+    (folder / "C" / "Windows" / "System32").mkdir(parents=True)
+    (folder / "C" / "Windows" / "System32" / "curl.exe").write_bytes(placeholder("curl.exe", _CURL))
     (folder / "C" / "ProgramData").mkdir()
     states = {
         "registry": _registry(facts, hardware),

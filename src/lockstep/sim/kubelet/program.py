@@ -11,6 +11,7 @@ from lockstep.sim.disk import DiskError
 from lockstep.sim.engine import Completed
 from lockstep.sim.kubelet import configuration, node
 from lockstep.sim.kubelet.arguments import KubeletError, node_labels, parse
+from lockstep.sim.kubelet.joining import check_access, check_providers, join
 from lockstep.sim.machine import ExitError, Machine
 
 _PRIORITY_CLASSES = ("IDLE", "BELOW_NORMAL", "NORMAL", "ABOVE_NORMAL", "HIGH", "REALTIME")
@@ -36,7 +37,7 @@ class Kubelet:
         return Completed(1, b"", b"kubelet: the simulated node runs kubelet.exe as a service and --version only\n")
 
     def serve(self, machine: Machine, arguments: list[str]) -> Mapping[str, Any]:
-        """Come up as a service and register the Node; raises ExitError."""
+        """Come up as a service and, with a cluster, register the Node; raises ExitError."""
         try:
             return self._serve(machine, arguments)
         except KubeletError as error:
@@ -60,11 +61,14 @@ class Kubelet:
         native = flags.get("windows-service", "false").lower() in ("true", "1", "t")
         if machine.under_service_manager and not native:
             raise KubeletError("without --windows-service kubelet does not speak to the service manager")
+        joined = join(machine, flags)
+        check_access(machine, values, joined=joined)
         containerd = self._connect(machine, values["containerRuntimeEndpoint"])
         self._managers(values)
+        check_providers(machine, flags)
         name = flags.get("hostname-override") or machine.facts.name.lower()
         now = machine.clock.text()
-        if values["registerNode"]:
+        if joined and values["registerNode"]:
             taints = values.get("registerWithTaints", [])
             existing = machine.cluster.get(name)
             document = node.registered(existing, name, machine.facts, labels=labels, taints=taints, now=now)
@@ -80,7 +84,7 @@ class Kubelet:
         return {
             "program": "kubelet",
             "version": self._version,
-            "node": name,
+            "node": name if joined else None,
             "flags": flags,
             "configuration": values,
             "warnings": warnings,
