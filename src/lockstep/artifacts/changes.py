@@ -73,10 +73,9 @@ def _files(observed: Observed, wanted: Wanted) -> Iterator[FileChange]:
     entry = observed.entry(wanted)
     for file in wanted.files:
         before = observed.digests[file.path]
-        after = entry.files.get(file.name) if entry else wanted.digest if wanted.format == "file" else None
-        if before is not None and before == after:
-            version: str | None = wanted.version
-        else:
-            owner = observed.owner(file.name, before) if before is not None else None
-            version = owner.version if owner else None
+        owner = observed.owner(file.name, before) if before is not None else None
+        after = entry.files[file.name] if entry else wanted.digest if wanted.format == "file" else None
+        if owner and owner.entry == wanted.entry:
+            after = before
+        version = wanted.version if before is not None and before == after else owner.version if owner else None
         yield FileChange(file, before, after, version)

@@ -119,8 +119,10 @@ class _One:
         given = [key for key in _SOURCES if self.item[key]]
         if len(given) > 1:
             yield f"{' and '.join(given)} exclude each other: it comes from one place"
-        if not self.known:
-            yield from self._unknown_problems()
+        unknown = [] if self.known else list(self._unknown_problems())
+        yield from unknown
+        if unknown:
+            return
         yield from self._source_problems()
         yield from self._file_problems()
         yield from self._digest_problems()
