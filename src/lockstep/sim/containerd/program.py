@@ -76,6 +76,10 @@ class Containerd:
         What is wrong with the configuration is printed before the service's log file is opened, so a service says
         it nowhere. Source: containerd cmd/containerd/command/main.go (LoadConfig before
         registerUnregisterService) and service_windows.go.
+
+        It comes up without Windows' feature Containers: the snapshotter asks for NTFS alone, the CRI plugin for
+        folders, and HCS is asked when a layer is unpacked or a pod starts. Source: containerd, main of 2026-08-22,
+        plugins/snapshots/windows/windows.go, internal/cri/server/service_windows.go.
         """
         try:
             flags, _ = parse(arguments)
