@@ -14,7 +14,7 @@ LAYERS = (
     {"report"},
     {"verify", "gitops"},
     {"rules"},
-    {"artifacts", "containerd", "kubelet", "runtimeclass"},
+    {"artifacts", "containerd", "kubelet", "runtimeclass", "windows"},
     {"fleet"},
     {"sim"},
     {"node"},

@@ -1,0 +1,87 @@
+"""Windows on a node as a whole: what is asked of it, and the steps from what it is to what it is to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lockstep.node.operations import Operation, read_machine, read_service, read_system, read_transaction
+from lockstep.windows import clock, features, firewall, folders, guards, pagefile, path, registry
+from lockstep.windows.aspect import Aspect, Change, Observed
+from lockstep.windows.settings import HostSettings
+
+TRANSACTION = "windows-host"
+SYSTEM, MACHINE, JOURNAL, WINRM = read_system(), read_machine(), read_transaction(TRANSACTION), read_service("WinRM")
+
+
+@dataclass(frozen=True, slots=True)
+class HostPlan:
+    """A node compared with its settings. Windows features come last: they alone stay when all else is taken back."""
+
+    aspects: Sequence[Aspect]
+
+    @property
+    def changes(self) -> list[Change]:
+        """All steps, in order."""
+        return [change for aspect in self.aspects for change in aspect.changes]
+
+    @property
+    def different(self) -> list[Aspect]:
+        """The aspects that something is to be done about."""
+        return [aspect for aspect in self.aspects if aspect.changes]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What people should know."""
+        return [text for aspect in self.aspects for text in aspect.warnings]
+
+
+def operations(settings: HostSettings) -> list[Operation]:
+    """Return what is asked of a node, in one request; the same for the same settings, in the same order."""
+    values = [*settings.values, *clock.values(settings.time_servers)]
+    return [
+        SYSTEM,
+        MACHINE,
+        JOURNAL,
+        features.reading(settings.features),
+        pagefile.CONFIGURED,
+        pagefile.OPENED,
+        path.READING,
+        *(value.reading for value in values),
+        *(folder.reading for folder in settings.folders),
+        *firewall.reading(settings.firewall),
+        guards.DEFENDER,
+        guards.POWER,
+        clock.READING,
+        WINRM,
+    ]
+
+
+def compare(settings: HostSettings, observed: Observed) -> HostPlan:
+    """Return what is to be done on the node that answered this."""
+    return HostPlan(
+        [
+            registry.compare("registry", settings.values, observed),
+            pagefile.compare(observed, wanted=settings.pagefile),
+            folders.compare(settings.folders, observed),
+            path.compare(settings.path, observed),
+            firewall.compare(settings.firewall, observed),
+            guards.exclusions(settings.defender_processes, settings.defender_paths, observed),
+            guards.power(settings.power_scheme, observed),
+            clock.compare(settings.time_servers, observed, managed=settings.time_service),
+            features.compare(settings.features, settings.feature_source, observed),
+        ]
+    )
+
+
+def restart_reasons(settings: HostSettings, observed: Observed) -> list[str]:
+    """Return what works after a restart of Windows only, and was changed before."""
+    reasons = [f"feature {name}" for name in features.waiting(settings.features, observed)]
+    return [*reasons, *([pagefile.RESTART] if settings.pagefile and pagefile.waiting(observed) else [])]
+
+
+def blocks_features(settings: HostSettings, observed: Observed) -> bool:
+    """Return whether Windows has to complete an earlier change of its components before features can be installed."""
+    pending = "component_servicing" in observed(MACHINE)["reboot_pending"]
+    installs = features.compare(settings.features, settings.feature_source, observed).changes
+    return pending and bool(installs)

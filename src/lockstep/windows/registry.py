@@ -1,0 +1,71 @@
+"""Values of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lockstep.node.operations import Operation, RegistryValue, Result, read_registry, remove_registry, write_registry
+from lockstep.windows.aspect import Aspect, Change, Line, Observed
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A value that is to be. `value` None: it is not to be there. `restart`: what needs one to see the new value."""
+
+    key: str
+    name: str
+    kind: str
+    value: RegistryValue | None
+    restart: str | None = None
+
+    @property
+    def reading(self) -> Operation:
+        """What asks for it."""
+        return read_registry(self.key, self.name)
+
+    @property
+    def path(self) -> str:
+        """The value's full name."""
+        return f"{self.key}\\{self.name}"
+
+
+def compare(title: str, wanted: Sequence[Wanted], observed: Observed) -> Aspect:
+    """Return what is to be written or removed."""
+    lines, changes = [], []
+    for value in wanted:
+        found = observed(value.reading)
+        before = found.get("value") if found["exists"] else None
+        same = before == value.value and (value.value is None or found["kind"] == value.kind)
+        line = Line(value.path, _shown(found), _shown(found) if same else _text(value.kind, value.value))
+        lines.append(line)
+        if not same:
+            changes.append(_change(value, before))
+    return Aspect(title, lines, changes)
+
+
+def value_of(result: Result) -> RegistryValue | None:
+    """Return the value that a read found, None where there is none."""
+    value: RegistryValue | None = result.get("value") if result["exists"] else None
+    return value
+
+
+def _change(wanted: Wanted, before: RegistryValue | None) -> Change:
+    if wanted.value is None:
+        assert before is not None, "a value that is not there is as it is to be"  # noqa: S101
+        return Change(
+            f"remove {wanted.path}", remove_registry(wanted.key, wanted.name, replaces=before), wanted.restart
+        )
+    write = write_registry(wanted.key, wanted.name, wanted.kind, wanted.value, replaces=before)
+    return Change(f"set {wanted.path}", write, wanted.restart)
+
+
+def _shown(found: Result) -> str | None:
+    return _text(found["kind"], found.get("value")) if found["exists"] else None
+
+
+def _text(kind: str, value: RegistryValue | None) -> str | None:
+    if value is None:
+        return None
+    text = ", ".join(value) if isinstance(value, list) else str(value)
+    return f"{text} ({kind})" if text else f"empty ({kind})"
