@@ -34,6 +34,7 @@ from lockstep.sim import NodeSpec, SimulatedNodes
 PROGRAMS = "LOCKSTEP_CONTAINERD_DIR"
 TEMPLATES = "LOCKSTEP_WINDOWS_TEMPLATES"
 CONTAINERD = r"C:\Program Files\containerd\containerd.exe"
+KUBELET = r"C:\k\kubelet.exe"
 CONFIG_TOML = r"C:\Program Files\containerd\config.toml"
 KUBECONFIG = r"C:\etc\kubernetes\kubelet.conf"
 _LOG = r"C:\ProgramData\containerd\containerd.log"
@@ -74,15 +75,22 @@ def main() -> int:
 
 
 def start(folder: Path, spec: NodeSpec) -> standin.Node:
-    """Return a new node with containerd running and kubelet registered as a service, but not yet with the cluster."""
+    """Return a new node, prepared as its entry says.
+
+    With services, containerd runs and kubelet is registered as a service, but not yet with the cluster.
+    """
     node = boot(folder / spec.name, resolve(spec.build).number)
+    if spec.prepared == "nothing":
+        return node
     programs = Path(os.environ[PROGRAMS])
     _install(node, build.containerd(programs, spec.containerd), CONTAINERD)
     _install(node, build.containerd(programs, spec.containerd, "ctr.exe"), CONTAINERD)
     _install(node, build.crictl(programs), CONTAINERD)
+    _install(node, build.kubelet(programs), KUBELET)
+    node.place(KUBELET).with_name("kubelet.version").write_text(f"{spec.kubernetes}\n", encoding="ascii")
+    if spec.prepared == "programs":
+        return node
     kubelet = _as_simulated(node, spec)
-    _install(node, build.kubelet(programs), kubelet.split()[0])
-    node.place(kubelet.split()[0]).with_name("kubelet.version").write_text(f"{spec.kubernetes}\n", encoding="ascii")
     server = f"file:///Z:{(folder / 'cluster' / 'nodes').as_posix()}"
     _write(node.place(KUBECONFIG), yaml.safe_dump({"clusters": [{"cluster": {"server": server}}]}).encode())
     if spec.config_toml == "default":
