@@ -2,6 +2,7 @@
 
     FOLDER/<version>/linux/containerd               upstream, for this machine
     FOLDER/<version>/windows-defaults/containerd    the same, with the CRI defaults that upstream has for Windows
+    FOLDER/<version>/hosts/hosts                    prints what the release makes of hosts.toml: hosts/main.go
 
 What is there is not built again. Needs Go and its module proxy; a program takes about a minute on two cores.
 containerd's Windows defaults are plain Go in one file beside the one for Linux, and compile anywhere: so a program for
@@ -35,6 +36,7 @@ def main() -> int:
         return 2
     for version in options.versions:
         folder = options.folder.resolve() / version
+        build_hosts(version, folder / "hosts" / "hosts")
         programs = [folder / "linux" / "containerd", folder / "windows-defaults" / "containerd"]
         for program in programs:
             if not program.exists():
@@ -45,7 +47,7 @@ def main() -> int:
 
 def build(version: str, program: Path) -> None:
     """Build one program; it appears at its place when it is complete, never before."""
-    module = "github.com/containerd/containerd" + ("" if version.startswith("1.") else "/v2")
+    module = module_of(version)
     with tempfile.TemporaryDirectory(prefix="lockstep-containerd-") as name:
         work = Path(name)
         # `go install` refuses a module whose go.mod has replacements: build it as a dependency of an empty one.
@@ -57,10 +59,37 @@ def build(version: str, program: Path) -> None:
         version_flag = f"-X {module}/version.Version=v{version}"
         flags = ["-mod=mod", "-trimpath", f"-tags={TAGS}", f"-ldflags=-s -w {version_flag}", f"-o={work / 'program'}"]
         go(work, "build", *flags, f"{module}/cmd/containerd")
-        program.parent.mkdir(parents=True, exist_ok=True)
-        half = program.with_name(program.name + ".half")
-        shutil.move(work / "program", half)
-        half.replace(program)
+        place(work / "program", program)
+
+
+def build_hosts(version: str, program: Path) -> None:
+    """Build the program that reads hosts.toml as one release does, unless it is there."""
+    if program.exists():
+        return
+    sys.stderr.write(f"building what reads hosts.toml as containerd {version} does\n")
+    module = module_of(version)
+    packages = f"{module}/remotes" if version.startswith("1.") else f"{module}/core/remotes"
+    source = (Path(__file__).parent / "hosts" / "main.go").read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix="lockstep-containerd-") as name:
+        work = Path(name)
+        requirement = f"module example.invalid/build\n\ngo 1.21\n\nrequire {module} v{version}\n"
+        (work / "go.mod").write_text(requirement, encoding="utf-8")
+        (work / "main.go").write_text(source.replace("CONTAINERD", packages), encoding="utf-8")
+        go(work, "build", "-mod=mod", "-trimpath", f"-o={work / 'program'}", ".")
+        place(work / "program", program)
+
+
+def module_of(version: str) -> str:
+    """Return the Go module of a release."""
+    return "github.com/containerd/containerd" + ("" if version.startswith("1.") else "/v2")
+
+
+def place(built: Path, program: Path) -> None:
+    """Move what was built to its place, where it appears when it is complete."""
+    program.parent.mkdir(parents=True, exist_ok=True)
+    half = program.with_name(program.name + ".half")
+    shutil.move(built, half)
+    half.replace(program)
 
 
 def with_windows_defaults(work: Path, module: str, version: str) -> Path:

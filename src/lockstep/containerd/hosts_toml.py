@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.containerd.edit import literal, quoted
-from lockstep.containerd.registries import ClientPair, Host, Registry, is_node_path
+from lockstep.containerd.registries import Host, Registry, is_node_path
 
 HOSTS_TOML = "hosts.toml"
 _HEADING = "# Written by lockstep for containerd, which reads it at every pull.\n"
@@ -60,28 +60,18 @@ def _section(registry: Registry, host: Host, stem: str, files: list[HostsFile]) 
     ca = [file(f"{stem}-ca-{number}.pem", text) for number, text in enumerate(host.ca, start=1)]
     if ca:
         lines.append(f"ca = {literal(ca)}")
-    pairs = [
-        [
-            file(f"{stem}-client-{number}.pem", pair.certificate, secret=_holds_key(pair)),
-            _key_file(pair, number, file, stem),
-        ]
-        for number, pair in enumerate(host.client, start=1)
-    ]
+    pairs = []
+    for number, pair in enumerate(host.client, start=1):
+        certificate = file(f"{stem}-client-{number}.pem", pair.certificate, secret=pair.key is None)
+        # The same file twice where it has both: an empty name, which the documentation has there, is read as a folder.
+        key = certificate if pair.key is None else file(f"{stem}-client-{number}-key.pem", pair.key, secret=True)
+        pairs.append([certificate, key])
     if pairs:
         lines.append(f"client = {literal(pairs)}")
     if host.headers:
         lines.append(f"[{_key((*header, 'header'))}]")
         lines += [f"{quoted(name)} = {literal(_one_or_all(values))}" for name, values in host.headers.items()]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _key_file(pair: ClientPair, number: int, file: Any, stem: str) -> str:
-    """Return the name of a pair's key; empty where the certificate's file has it too."""
-    return "" if pair.key is None else str(file(f"{stem}-client-{number}-key.pem", pair.key, secret=True))
-
-
-def _holds_key(pair: ClientPair) -> bool:
-    return pair.key is None
 
 
 def _values(host: Host) -> Iterator[tuple[str, Any]]:

@@ -36,7 +36,7 @@ _DOCKER_HUB = {"index.docker.io", "registry-1.docker.io", "hub.docker.com", "reg
 class ClientPair:
     """A client certificate and its key: PEM text, or the full path of a file on the node. None: both in one."""
 
-    certificate: str
+    certificate: str = field(repr=False)
     key: str | None = field(default=None, repr=False)
 
 
