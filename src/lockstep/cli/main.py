@@ -14,7 +14,7 @@ from lockstep.cli.command import InputError
 
 OK, FINDINGS, UNUSABLE = 0, 1, 2
 
-COMMANDS = ("check", "show", "render", "verify", "artifacts", "explain", "can-run", "matrix", "sim")
+COMMANDS = ("check", "show", "render", "verify", "node", "artifacts", "explain", "can-run", "matrix", "sim")
 
 DESCRIPTION = """\
 Windows Kubernetes nodes and their RuntimeClasses, from one description.
