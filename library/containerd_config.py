@@ -254,7 +254,7 @@ options:
     description:
       - With O(manage_service), the full path of containerd's log file. Its folder is made.
       - containerd only ever appends to it. Choose O(wrapper=nssm) for a new file whenever it has O(log_max_size).
-      - A new service has none if not given, and logs nothing; one that is there keeps its own.
+      - If not given, C(C:\var\log\containerd\containerd.log) for a service that is new, and as it is otherwise.
     type: str
   wrapper:
     description:
@@ -273,17 +273,22 @@ options:
     description:
       - With O(wrapper=nssm), the size at which a new log file is begun, for example V(50Mi). Former ones get the time
         into their name; nobody removes them.
+      - If not given, V(100Mi) for a service that nssm did not start before, and as it is otherwise.
     type: str
   display_name:
     description:
-      - With O(manage_service), the service's name for people. Left as it is, for a new service its name, if not given.
+      - With O(manage_service), the service's name for people.
+      - If not given, V(Containerd) for a service that is new, and as it is otherwise.
     type: str
   description:
-    description: With O(manage_service), the service's description. Left as it is if not given.
+    description:
+      - With O(manage_service), the service's description.
+      - If not given, V(Container runtime) for a service that is new, and as it is otherwise.
     type: str
   start_type:
     description:
-      - With O(manage_service), how the service starts. Left as it is, for a new service V(automatic), if not given.
+      - With O(manage_service), how the service starts; V(delayed) is automatic, some time after the boot.
+      - If not given, V(automatic) for a service that is new, and as it is otherwise.
     type: str
     choices: [automatic, delayed, manual]
   depends_on:
@@ -298,7 +303,10 @@ options:
     default: {}
     no_log: true
   recovery:
-    description: With O(manage_service), what Windows does when containerd fails. Left as it is if not given.
+    description:
+      - With O(manage_service), what Windows does when containerd fails.
+      - If not given, for a service that is new, it starts it again after 15 seconds, and after a minute from the third
+        failure of a day on; it is as it is otherwise.
     type: dict
     suboptions:
       actions:

@@ -34,6 +34,8 @@ TRANSACTION = "containerd"
 DEFAULT_FILE = r"C:\Program Files\containerd\config.toml"
 """What containerd loads without --config. Source: containerd defaults/defaults_windows.go."""
 CONTAINERD = "containerd.exe"
+LOG_FILE = r"C:\var\log\containerd\containerd.log"
+"""Where a service that is new logs."""
 DEFAULT_ADDRESS = r"\\.\pipe\containerd-containerd"
 CONFIG_FLAGS = ("--config", "-config", "--c", "-c")
 """Source: containerd cmd/containerd/command/main.go; golang/go package flag, to which one dash is as good as two."""
@@ -47,7 +49,7 @@ class ContainerdNode:
 
     `observed` is the result of service.read, `parameters` are nssm's. `program` is containerd.exe, `crictl` None where
     that program is not there. `dump` is what `containerd config dump` said of the file that is there. `logs` says
-    whether the log file's folder is there, None where none was asked for.
+    whether the log file's folder is there, False where it was not asked for.
     """
 
     system: System
@@ -61,7 +63,7 @@ class ContainerdNode:
     crictl: Program | None
     dump: Result
     parameters: Mapping[str, nssm.Value] = field(default_factory=dict)
-    logs: bool | None = None
+    logs: bool = False
     registries: ObservedRegistries | None = None
 
     def fail(self, message: str, do: str) -> TaskError:
@@ -150,7 +152,7 @@ def read_node(session: Session, arguments: Mapping[str, Any]) -> ContainerdNode:
         crictl=crictl_of(arguments) if found["crictl"]["found"] else None,
         dump=found["dump"],
         parameters={key: result["value"] for key, result in parameters.items() if result["exists"]},
-        logs=found["logs"]["exists"] if "logs" in found else None,
+        logs="logs" in found and found["logs"]["exists"],
         registries=ObservedRegistries.of(found) if arguments.get("registries") is not None else None,
     )
 
@@ -169,8 +171,8 @@ def _named(arguments: Mapping[str, Any]) -> dict[str, Operation]:
     if managed(arguments) and arguments["wrapper"] == "nssm":
         key = nssm.key(arguments["service"])
         named |= {f"nssm {name}": read_registry(key, name) for name in nssm.KINDS}
-    if managed(arguments) and arguments["log_file"]:
-        named["logs"] = read_folder(ntpath.dirname(arguments["log_file"]))
+    if managed(arguments):
+        named["logs"] = read_folder(ntpath.dirname(arguments["log_file"] or LOG_FILE))
     if arguments.get("registries") is not None:
         named |= registry_operations(arguments)
     return named

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.ansible.command_line import with_flag
-from lockstep.ansible.containerd_node import CONTAINERD, ContainerdNode
+from lockstep.ansible.containerd_node import CONTAINERD, LOG_FILE, ContainerdNode
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import Step, file_diff, same_path
 from lockstep.ansible.service_definition import (
@@ -35,6 +35,19 @@ _SERVICE_NAME = "containerd"
 _RUN_FLAGS = ("--run-service", "-run-service")
 _LOG_FLAGS = ("--log-file", "-log-file")
 _LEVEL_FLAGS = ("--log-level", "-log-level", "--l", "-l")
+_LOG_SIZE = "100Mi"
+_FRESH: Mapping[str, Any] = {
+    "display_name": "Containerd",
+    "description": "Container runtime",
+    "start_type": "automatic",
+    "recovery": {
+        "actions": [{"action": "restart", "delay": seconds} for seconds in (15, 15, 60)],
+        "reset": 24 * 60 * 60,
+        "on_non_crash": False,
+    },
+}
+"""What a service that is new is like where the task does not say otherwise: as containerd registers itself, but that
+Windows does not give up after two failures a day. Source: service_windows.go, registerService."""
 _RESTARTING = {"binary_path", "environment"}
 """What a running service has only when it is started again."""
 
@@ -63,15 +76,17 @@ def planned_service(node: ContainerdNode, arguments: Mapping[str, Any]) -> Servi
     if node.wrapped:
         _refuse_other_application(node)
     line = _line(node, arguments)
-    parameters = _parameters(line, arguments) if wrapped else {}
-    definition = _definition(arguments).running(quote(arguments["nssm"]) if wrapped else line)
+    parameters = _parameters(node, line, arguments) if wrapped else {}
+    fresh = {} if node.service.exists else {key: value for key, value in _FRESH.items() if arguments[key] is None}
+    definition = _definition({**arguments, **fresh}).running(quote(arguments["nssm"]) if wrapped else line)
     if node.wrapped and same_path(program_of_line(node.service.binary_path), arguments["nssm"]):
         definition = definition.running(node.service.binary_path)
     changed = {key: value for key, value in parameters.items() if node.parameters.get(key) != value}
-    folder = ntpath.dirname(arguments["log_file"] or "")
+    folder = ntpath.dirname(arguments["log_file"] or LOG_FILE)
+    make = not node.logs and bool(arguments["log_file"] or not node.service.exists)
     return ServicePlan(
         steps=(
-            *([Step(f"make folder {folder}", ensure_folder(folder))] if node.logs is False else ()),
+            *([Step(f"make folder {folder}", ensure_folder(folder))] if make else ()),
             *definition_steps(node.observed, definition, again=node.pending),
             *_parameter_steps(node, changed),
         ),
@@ -90,8 +105,6 @@ def _problems(arguments: Mapping[str, Any]) -> Iterator[str]:
             nssm.logging(None, arguments["log_max_size"])
         except QuantityError as error:
             yield f"log_max_size: {error}"
-    if arguments["wrapper"] == NSSM and not arguments["log_file"]:
-        yield "log_file: with wrapper: nssm it is where containerd's output goes"
 
 
 def _definition(arguments: Mapping[str, Any]) -> ServiceDefinition:
@@ -103,6 +116,7 @@ def _line(node: ContainerdNode, arguments: Mapping[str, Any]) -> str:
     wrapped, log = arguments["wrapper"] == NSSM, arguments["log_file"]
     line = node.line
     if line is None:
+        log = log or LOG_FILE
         line = join([arguments["program"], *([] if wrapped else ["--run-service"]), "--config", arguments["path"]])
         if node.service.name != _SERVICE_NAME and not wrapped:
             line = with_flag(line, ("--service-name",), node.service.name)
@@ -124,14 +138,17 @@ def _program_end(line: str) -> int:
     return at + len(program) + (1 if line[at + len(program) :].startswith('"') else 0)
 
 
-def _parameters(line: str, arguments: Mapping[str, Any]) -> dict[str, nssm.Value]:
+def _parameters(node: ContainerdNode, line: str, arguments: Mapping[str, Any]) -> dict[str, nssm.Value]:
     """Return the parameters of nssm, which starts containerd as a program that is no service itself."""
     kept = [argument.value for argument in split(line) if argument.value not in _RUN_FLAGS]
+    file, size = arguments["log_file"], arguments["log_max_size"]
+    if not node.wrapped:
+        file, size = file or LOG_FILE, size or _LOG_SIZE
     return {
         "Application": kept[0],
         "AppParameters": join(kept[1:]),
         **nssm.fresh(kept[0]),
-        **nssm.logging(arguments["log_file"], arguments["log_max_size"]),
+        **nssm.logging(file, size),
     }
 
 
