@@ -83,6 +83,15 @@ def test_the_same_release_is_always_the_same() -> None:
     assert mirror.download("containerd", "2.3.5") != first
 
 
+def test_real_programs_are_packed_where_there_are_any(tmp_path: Path) -> None:
+    (tmp_path / "containerd-2.3.4").mkdir()
+    (tmp_path / "containerd-2.3.4/containerd.exe").write_bytes(b"MZ real")
+    with tarfile.open(fileobj=io.BytesIO(mirror.download("containerd", "2.3.4", tmp_path)), mode="r:gz") as tar:
+        found = {entry.name: file.read() for entry in tar if (file := tar.extractfile(entry)) is not None}
+    assert found["bin/containerd.exe"] == b"MZ real"
+    assert found["bin/ctr.exe"].startswith(b"lockstep simulated program: ctr.exe 2.3.4")
+
+
 def test_what_no_project_publishes_is_not_there() -> None:
     assert mirror.find(PATH.replace("v2.3.4", "v2.3.5")) is None
     assert mirror.find("/containerd") is None

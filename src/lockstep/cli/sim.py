@@ -102,6 +102,12 @@ def add_parser(subparsers: Subparsers) -> None:
         "--powershell", metavar="COMMAND", help="with --engine powershell: the program; {node} and {state} are replaced"
     )
     parser.add_argument(
+        "--programs",
+        type=Path,
+        metavar="DIR",
+        help="real programs that the mirror packs where it has them: DIR/containerd-2.3.4/containerd.exe",
+    )
+    parser.add_argument(
         "--pid-file", type=Path, metavar="FILE", help="write the process id here when every node is ready"
     )
     parser.set_defaults(run=run)
@@ -123,6 +129,7 @@ def run(options: argparse.Namespace) -> int:
             user=options.user,
             password=os.environ.get("LOCKSTEP_SIM_PASSWORD", options.password),
             powershell=options.powershell,
+            programs=options.programs.resolve() if options.programs is not None else None,
         )
         with nodes:
             _serve([f"{name} ready at {nodes.url(name)}" for name in nodes.names], options.pid_file)

@@ -75,12 +75,14 @@ class SimulatedNodes:
         user: str = DEFAULT_USER,
         password: str = DEFAULT_PASSWORD,
         powershell: str | None = None,
+        programs: Path | None = None,
     ) -> None:
         """Make or open the nodes; nothing listens yet.
 
         Ports are a node's own, or counted up from `port` (0: any), or `port` for all with `shared_port`: those
         are told apart by path, `/wsman/<node>`. `powershell` is a command: the received command lines are run by
-        it instead of the emulated engine. Raises StateError, ValueError.
+        it instead of the emulated engine. `programs` is a folder of real programs for the mirror
+        (lockstep.sim.mirror). Raises StateError, ValueError.
         """
         names = [spec.name for spec in specs]
         if not specs or len(set(names)) != len(names):
@@ -88,6 +90,7 @@ class SimulatedNodes:
         self.cluster = Cluster(state / "cluster" / "nodes")
         self.mirror_faults = MirrorFaults()
         self.mirror_stats = MirrorStats()
+        self.programs = programs
         self._address = address
         account = Account(user, password)
         self._nodes: dict[str, _Served] = {}
@@ -214,7 +217,9 @@ class _Api:
         if not path.startswith(f"{PREFIX}/"):
             return None
         below = path.removeprefix(PREFIX)
-        answer = self._nodes.mirror_faults.answer(below, find(below), logged_on=logged_on, moved=query == MOVED)
+        answer = self._nodes.mirror_faults.answer(
+            below, find(below, self._nodes.programs), logged_on=logged_on, moved=query == MOVED
+        )
         self._nodes.mirror_stats.request(below, len(answer.file.data))
         return answer
 

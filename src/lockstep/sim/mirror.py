@@ -1,7 +1,8 @@
 """A mirror of the releases that nodes are made of: below `/mirror`, at the same paths as at their projects.
 
-Archives are made when they are asked for, of any version, with placeholders for programs; the same release always has
-the same bytes. Beside each is the file with its SHA-256 that its project publishes, in the project's own form.
+Archives are made when they are asked for, of any version, with placeholders for programs, or with real ones where a
+folder has them (`containerd-2.3.4/containerd.exe`); the same release always has the same bytes. Beside each is the file
+with its SHA-256 that its project publishes, in the project's own form.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from lockstep.catalog.artifacts import Artifact, artifact, known_artifacts
@@ -42,17 +44,17 @@ class Published:
     content_type: str
 
 
-def find(path: str) -> Published | None:
+def find(path: str, programs: Path | None = None) -> Published | None:
     """Return what is at a path below the mirror; None where no release of the catalogue is there.
 
-    The host may be part of the path: `/github.com/containerd/…` as well as `/containerd/…`.
+    `programs` is a folder with real programs. The host may be part of the path: `/github.com/containerd/…` as well as `/containerd/…`.
     """
     for name, pattern, sums in _patterns():
         match = pattern.fullmatch(path)
         if match is None:
             continue
         release = artifact(name, match["version"])
-        data = download(name, match["version"])
+        data = download(name, match["version"], programs)
         if not sums:
             return Published(data, "application/octet-stream")
         return Published(_sums(release, data), "text/plain")
@@ -83,17 +85,22 @@ def _pattern(url: str, sample: str) -> re.Pattern[str]:
 
 
 @cache
-def download(name: str, version: str) -> bytes:
+def download(name: str, version: str, programs: Path | None = None) -> bytes:
     """Return the file that a release of an artifact is published as."""
     release = artifact(name, version)
     if release.format == "file":
-        return placeholder(release.files[0][1], release.version)
+        return _program(release, release.files[0][1], programs)
     begin = _BEGIN.get(name, "")
-    members = {f"{begin}{inside}": placeholder(outside, release.version) for inside, outside in release.files}
+    members = {f"{begin}{inside}": _program(release, outside, programs) for inside, outside in release.files}
     for inside in _BESIDE.get(name, ()):
         path = inside.format(version=release.version)
         members[f"{begin}{path}"] = placeholder(path.rpartition("/")[2], release.version)
     return _zip(members) if release.format == "zip" else _tar(members)
+
+
+def _program(release: Artifact, name: str, programs: Path | None) -> bytes:
+    real = programs / f"{release.name}-{release.version}" / name if programs is not None else None
+    return real.read_bytes() if real is not None and real.is_file() else placeholder(name, release.version)
 
 
 def _sums(release: Artifact, data: bytes) -> bytes:
