@@ -47,7 +47,8 @@ class Published:
 def find(path: str, programs: Path | None = None) -> Published | None:
     """Return what is at a path below the mirror; None where no release of the catalogue is there.
 
-    `programs` is a folder with real programs. The host may be part of the path: `/github.com/containerd/…` as well as `/containerd/…`.
+    `programs` is a folder with real programs. The host may be part of the path: `/github.com/containerd/…` as well as
+    `/containerd/…`.
     """
     for name, pattern, sums in _patterns():
         match = pattern.fullmatch(path)
