@@ -1,11 +1,13 @@
 // kubelet for the Windows stand-in: of the real one it has what lockstep configures. It is started by the service manager
 // with a command line, decodes its file strictly with Kubernetes' own types, does not start on what it cannot decode, asks
-// containerd over CRI for its handlers, and registers a Node, once, with labels and taints. It runs no pods.
+// containerd over CRI for its handlers, and registers a Node, once, with labels and taints. Without --kubeconfig it is
+// standalone, with a bootstrap kubeconfig it joins first. It runs no pods.
 //
 // --version tells the content of kubelet.version beside the program. kubelet.log there says why a start failed.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -19,14 +21,19 @@ import (
 
 // options are the flags that a joined node has, and those that lockstep adds. As kubelet does, it refuses others.
 type options struct {
-	config, kubeconfig, name, labels string
+	config, kubeconfig, bootstrap, name, labels string
 }
 
 func main() {
 	var given options
 	version := flag.Bool("version", false, "print the version")
 	flag.Bool("windows-service", false, "run as a service")
-	flag.String("bootstrap-kubeconfig", "", "not read: the node has joined")
+	flag.StringVar(&given.bootstrap, "bootstrap-kubeconfig", "", "kubeconfig to join with, where there is no other")
+	flag.String("windows-priorityclass", "", "not looked at, as are those below")
+	flag.String("node-ip", "", "")
+	flag.String("cert-dir", "", "")
+	flag.String("config-dir", "", "")
+	flag.String("v", "", "")
 	flag.StringVar(&given.config, "config", "", "KubeletConfiguration")
 	flag.StringVar(&given.kubeconfig, "kubeconfig", "", "whose server is the folder that Node objects go to: file:///Z:/...")
 	flag.StringVar(&given.name, "hostname-override", "", "name of the node")
@@ -76,6 +83,12 @@ func (given options) start() error {
 	if err := yaml.UnmarshalStrict(data, &config); err != nil {
 		return fmt.Errorf("failed to load kubelet config file %s: %w", given.config, err)
 	}
+	if given.kubeconfig == "" {
+		return standalone(config)
+	}
+	if err := given.join(); err != nil {
+		return err
+	}
 	return given.register(config)
 }
 
@@ -93,4 +106,30 @@ func log(err error) {
 		defer file.Close()
 		fmt.Fprintln(file, err)
 	}
+}
+
+// standalone tells why a kubelet without a cluster does not start, and asks containerd as any other does.
+// Source: kubernetes/kubernetes cmd/kubelet/app/auth.go, BuildAuthn and BuildAuthz.
+func standalone(config kubeletconfig.KubeletConfiguration) error {
+	if enabled := config.Authentication.Webhook.Enabled; enabled == nil || *enabled {
+		return errors.New("no client provided, cannot use webhook authentication")
+	}
+	if config.Authorization.Mode != kubeletconfig.KubeletAuthorizationModeAlwaysAllow {
+		return errors.New("no client provided, cannot use webhook authorization")
+	}
+	_, err := runtimeHandlers(config.ContainerRuntimeEndpoint)
+	return err
+}
+
+// join writes the kubeconfig that is not there yet, from the one to bootstrap with.
+// Source: kubernetes/kubernetes pkg/kubelet/certificate/bootstrap/bootstrap.go, LoadClientConfig.
+func (given options) join() error {
+	if _, err := os.Stat(given.kubeconfig); err == nil || given.bootstrap == "" {
+		return err
+	}
+	data, err := os.ReadFile(given.bootstrap)
+	if err != nil {
+		return fmt.Errorf("unable to load bootstrap kubeconfig: %w", err)
+	}
+	return os.WriteFile(given.kubeconfig, data, 0o600)
 }
