@@ -260,11 +260,12 @@ options:
     description:
       - With O(manage_service), what starts containerd. V(none) makes containerd a service of its own, as
         C(containerd.exe --register-service) does. V(nssm) starts it as an ordinary program, whose output it rotates.
+        V(auto) is what the service has, and V(none) for one that is new.
       - kube-log-runner cannot start containerd, which from 1.7 on takes itself for a service only if Windows' service
         manager started it.
     type: str
-    choices: [none, nssm]
-    default: none
+    choices: [auto, none, nssm]
+    default: auto
   nssm:
     description: The full path of C(nssm.exe), for O(wrapper=nssm).
     type: str

@@ -168,10 +168,9 @@ def _named(arguments: Mapping[str, Any]) -> dict[str, Operation]:
         "crictl": run_program(crictl_of(arguments), ["--version"], timeout_seconds=seconds),
         "dump": run_program(program, dump_arguments(arguments["path"]), timeout_seconds=seconds),
     }
-    if managed(arguments) and arguments["wrapper"] == "nssm":
+    if managed(arguments):
         key = nssm.key(arguments["service"])
         named |= {f"nssm {name}": read_registry(key, name) for name in nssm.KINDS}
-    if managed(arguments):
         named["logs"] = read_folder(ntpath.dirname(arguments["log_file"] or LOG_FILE))
     if arguments.get("registries") is not None:
         named |= registry_operations(arguments)

@@ -29,7 +29,8 @@ from lockstep.kubelet import nssm
 from lockstep.kubelet.arguments import join, quote, split
 from lockstep.node.operations import ensure_folder, write_registry
 
-NSSM = "nssm"
+AUTO, NONE, NSSM = "auto", "none", "nssm"
+"""What starts containerd, as the argument `wrapper` says it."""
 _SERVICE_NAME = "containerd"
 """Source: service_windows.go, defaultServiceName."""
 _RUN_FLAGS = ("--run-service", "-run-service")
@@ -70,16 +71,15 @@ def refuse_wrong_service(arguments: Mapping[str, Any]) -> None:
 
 def planned_service(node: ContainerdNode, arguments: Mapping[str, Any]) -> ServicePlan:
     """Return what is to be done to the service. Raises TaskError where its name is taken by another one."""
-    name, wrapped = node.service.name, arguments["wrapper"] == NSSM
-    programs = (CONTAINERD, nssm.PROGRAM) if wrapped else (CONTAINERD,)
-    refuse_other_program(node.system, name, node.observed, programs)
+    wrapped = _wrapped(node, arguments)
+    refuse_other_program(node.system, node.service.name, node.observed, (CONTAINERD, nssm.PROGRAM))
     if node.wrapped:
         _refuse_other_application(node)
     line = _line(node, arguments)
     parameters = _parameters(node, line, arguments) if wrapped else {}
     fresh = {} if node.service.exists else {key: value for key, value in _FRESH.items() if arguments[key] is None}
     definition = _definition({**arguments, **fresh}).running(quote(arguments["nssm"]) if wrapped else line)
-    if node.wrapped and same_path(program_of_line(node.service.binary_path), arguments["nssm"]):
+    if wrapped and node.wrapped:
         definition = definition.running(node.service.binary_path)
     changed = {key: value for key, value in parameters.items() if node.parameters.get(key) != value}
     folder = ntpath.dirname(arguments["log_file"] or LOG_FILE)
@@ -99,12 +99,17 @@ def _problems(arguments: Mapping[str, Any]) -> Iterator[str]:
     if ntpath.basename(arguments["program"]).lower() != CONTAINERD:
         yield f"program: expected the full path of {CONTAINERD}, got '{arguments['program']}'"
     if arguments["log_max_size"] is not None:
-        if arguments["wrapper"] != NSSM:
+        if arguments["wrapper"] == NONE:
             yield "log_max_size: containerd itself does not rotate its log file; wrapper: nssm does"
         try:
             nssm.logging(None, arguments["log_max_size"])
         except QuantityError as error:
             yield f"log_max_size: {error}"
+
+
+def _wrapped(node: ContainerdNode, arguments: Mapping[str, Any]) -> bool:
+    """Return whether nssm is to start containerd."""
+    return node.wrapped if arguments["wrapper"] == AUTO else arguments["wrapper"] == NSSM
 
 
 def _definition(arguments: Mapping[str, Any]) -> ServiceDefinition:
@@ -113,10 +118,11 @@ def _definition(arguments: Mapping[str, Any]) -> ServiceDefinition:
 
 def _line(node: ContainerdNode, arguments: Mapping[str, Any]) -> str:
     """Return containerd's own command line: the one that is there with what differs, or a new one."""
-    wrapped, log = arguments["wrapper"] == NSSM, arguments["log_file"]
+    wrapped, log = _wrapped(node, arguments), arguments["log_file"]
     line = node.line
-    if line is None:
+    if line is None or (node.wrapped and not wrapped):
         log = log or LOG_FILE
+    if line is None:
         line = join([arguments["program"], *([] if wrapped else ["--run-service"]), "--config", arguments["path"]])
         if node.service.name != _SERVICE_NAME and not wrapped:
             line = with_flag(line, ("--service-name",), node.service.name)
