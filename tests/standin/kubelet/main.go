@@ -36,7 +36,8 @@ func main() {
 	flag.String("v", "", "")
 	flag.StringVar(&given.config, "config", "", "KubeletConfiguration")
 	flag.StringVar(&given.kubeconfig, "kubeconfig", "", "whose server is the folder that Node objects go to: file:///Z:/...")
-	flag.StringVar(&given.name, "hostname-override", "", "name of the node")
+	host, _ := os.Hostname()
+	flag.StringVar(&given.name, "hostname-override", strings.ToLower(host), "name of the node")
 	flag.StringVar(&given.labels, "node-labels", "", "labels to register with")
 	flag.Parse()
 	if *version {
