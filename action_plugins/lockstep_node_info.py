@@ -7,9 +7,8 @@ import sys
 from ansible.errors import AnsibleActionFail
 
 try:
-    from lockstep.ansible.node_info import observer
-    from lockstep.ansible.node_info_kept import KeepingAction
-    from lockstep.ansible.node_info_others import defaults_of
+    from lockstep.ansible.ahead import specs
+    from lockstep.ansible.node_info_action import InfoAction
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(
@@ -18,9 +17,8 @@ except ImportError as error:
     ) from error
 
 
-class ActionModule(KeepingAction):
+class ActionModule(InfoAction):
     """Reads everything that matters of a Windows node."""
 
     spec = argument_spec(module_file(__file__))
-    anew = True
-    job = staticmethod(observer(defaults_of(module_file(__file__).parent)))
+    known = specs(module_file(__file__).parent)

@@ -12,8 +12,8 @@ description:
     arguments and configuration, certificates and when they expire, disks, memory, the store of artifacts, firewall
     rules, exclusions of Microsoft Defender, power scheme, pagefile and time, from one request.
   - Works on a bare node. What is not there is null, empty or C(exists=false), not an error.
-  - As the first task of a play it also serves the modules that follow. What they would ask a node is in the same
-    request, and they ask again only what was changed since.
+  - As the first task of a play it also serves the modules that follow. What they will ask a node, as far as the play
+    tells before its tasks come, is in the same request, and they ask again only when something was changed.
   - Changes nothing.
 version_added: "0.2.0"
 options:
@@ -74,12 +74,6 @@ options:
     type: list
     elements: str
     default: []
-  also_for:
-    description: Arguments that tasks of other modules will have later in the play, by module, as far as they decide
-      what is read, and differ from the defaults and from the paths and names above. An argument that is missing here
-      costs that task a request of its own, and nothing else.
-    type: dict
-    default: {}
   dest:
     description: A folder on the controller to keep what was read in, as C(<inventory_hostname>.json). A node that
       cannot be read is kept there too, with the reason. Not written in check mode.

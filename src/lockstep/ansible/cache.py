@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +30,34 @@ def run_cache(task: Any, connection: Any) -> FileCache:
     """
     address = [str(connection.transport), *(_option(connection, name) for name in _ADDRESS)]
     name = hashlib.sha256(json.dumps(address).encode()).hexdigest()[:32]
-    scope = f"{_play_of(task)} {_option(connection, _USER)}"
+    scope = f"{play_of(task)._uuid} {_option(connection, _USER)}"  # noqa: SLF001 - a play has no other name of its own
     return FileCache(Path(constants.DEFAULT_LOCAL_TMP) / "lockstep" / f"{name}.json", scope)
 
 
-def _play_of(task: Any) -> str:
-    """Return the id of a task's play, which its blocks know."""
+def claim_name(name: str, host: str) -> str | None:
+    """Return the host that was the first of this run to be a node of this name, or None where that is `host`."""
+    folder = Path(constants.DEFAULT_LOCAL_TMP) / "lockstep" / "names"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place = folder / hashlib.sha256(name.encode()).hexdigest()[:32]
+    beside = place.with_suffix(f".{os.getpid()}")
+    beside.write_text(host, "utf-8")
+    try:
+        # A link is made in one piece, or not where there is one already.
+        os.link(beside, place)
+    except FileExistsError:
+        first = place.read_text("utf-8")
+        return None if first == host else first
+    finally:
+        beside.unlink()
+    return None
+
+
+def play_of(task: Any) -> Any:
+    """Return a task's play, which its blocks know."""
     parent = task
     while not hasattr(parent, "_play"):
         parent = parent._parent  # noqa: SLF001 - neither has another name
-    return str(parent._play._uuid)  # noqa: SLF001
+    return parent._play  # noqa: SLF001
 
 
 def _option(connection: Any, name: str) -> str:

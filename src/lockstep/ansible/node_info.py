@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import ConnectionBrokeError
-from lockstep.ansible.node_info_others import asked_by_others
 from lockstep.ansible.node_info_questions import Answers, questions
 from lockstep.ansible.node_info_services import service_facts
 from lockstep.ansible.node_info_windows import windows_facts
@@ -18,20 +17,18 @@ from lockstep.node.session import Session
 FACT = "lockstep_node"
 
 
-def observer(defaults: Mapping[str, Mapping[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """Return the job; `defaults` are the arguments of other modules where a task does not give them, by module."""
+def observe(session: Session, arguments: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:  # noqa: ARG001 - reads in check mode as it does otherwise
+    """Return the task's result; `ahead` among the arguments is what is read for others in the same request.
 
-    def observe(session: Session, arguments: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:  # noqa: ARG001 - reads in check mode as it does otherwise
-        """Return the task's result. Raises TaskError where the node does not answer, or is no Windows."""
-        own = questions(arguments)
-        results = _read(session, [*own.values(), *asked_by_others(arguments, defaults)])
-        answers = Answers(dict(zip(own, results, strict=False)))
-        if not answers("system"):
-            raise TaskError("the node does not say which Windows it is", {"it said": answers.errors()["system"]})
-        node = {**windows_facts(answers), **service_facts(answers, arguments), "errors": answers.errors()}
-        return {"changed": False, "node": node, "ansible_facts": {FACT: node}}
-
-    return observe
+    Raises TaskError where the node does not answer, or is no Windows.
+    """
+    own = questions(arguments)
+    results = _read(session, [*own.values(), *arguments.get("ahead", ())])
+    answers = Answers(dict(zip(own, results, strict=False)))
+    if not answers("system"):
+        raise TaskError("the node does not say which Windows it is", {"it said": answers.errors()["system"]})
+    node = {**windows_facts(answers), **service_facts(answers, arguments), "errors": answers.errors()}
+    return {"changed": False, "node": node, "ansible_facts": {FACT: node}}
 
 
 def _read(session: Session, operations: list[Operation]) -> list[Result]:

@@ -1,25 +1,35 @@
-"""What lockstep_node_info keeps on the controller: a file a node, also of one that could not be read."""
+"""The action of lockstep_node_info: it reads for later tasks too, and keeps what it read on the controller."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
 
 from lockstep.ansible.action import NodeAction
+from lockstep.ansible.ahead import Given, asked_ahead, tasks_ahead
 from lockstep.ansible.errors import TaskError
+from lockstep.ansible.node_info import observe
 from lockstep.ansible.plain import to_plain
 
 ENDING = ".json"
 
 
-class KeepingAction(NodeAction):
-    """An action that keeps what it read in the folder `dest`, if it was given one."""
+class InfoAction(NodeAction):
+    """An action that reads what later tasks will ask, and keeps what it read in the folder `dest`, if it has one."""
+
+    known: Mapping[str, Mapping[str, Any]]
+    """The argument specs of the modules whose tasks it reads for."""
+    anew = True
+    job = staticmethod(observe)
+    _ahead: tuple[Given, ...] = ()
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the task's result; a node that cannot be reached is kept as such, and then told as ever."""
+        self._ahead = tuple(tasks_ahead(self._task, task_vars or {}, self._templar, self.known))
         try:
             result = super().run(tmp, task_vars)
         except AnsibleConnectionFailure as error:
@@ -31,6 +41,10 @@ class KeepingAction(NodeAction):
         except TaskError as error:
             return {**result, "failed": True, "msg": str(error)}
         return result
+
+    def work(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what was read."""
+        return super().work({**arguments, "ahead": asked_ahead(self._ahead, self.known)})
 
     def _keep(self, variables: dict[str, Any], said: dict[str, Any]) -> None:
         folder = to_plain(self._task.args.get("dest"))
