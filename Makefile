@@ -78,7 +78,7 @@ test-containerd: $(DEV)
 
 .PHONY: bench
 bench: $(DEV)
-	@python tools/bench.py
+	@python -m tools.bench
 
 UV_COMPILE := uv pip compile --quiet --universal --python-version 3.11 --no-header --no-emit-index-url --generate-hashes --upgrade
 .PHONY: lock

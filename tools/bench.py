@@ -1,6 +1,7 @@
-"""Sizes and speeds of the commands, as whole processes, start-up included. `make bench` runs it.
+"""Sizes and speeds: the commands, then nodes that are provisioned from bare (scale.py). `make bench` runs it.
 
-Each figure is the median of several runs; a figure over its limit ends the run with exit status 1.
+Commands are measured as whole processes, start-up included, each figure the median of several runs. A figure over its
+limit, or one that grows faster than the number of nodes, ends the run with exit status 1.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from tools import scale
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILDS = ("ltsc2022", "ltsc2025")
@@ -50,7 +53,14 @@ def measure(*arguments: object, runs: int) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Print the table; return 1 where a limit is passed."""
+    """Print the tables; return 1 where a limit is passed."""
+    late = commands()
+    print(flush=True)
+    return 1 if late + scale.main() else 0
+
+
+def commands() -> int:
+    """Print how long the commands take; return how many figures are over their limit."""
     late = 0
     print(f"{'command':42} {'seconds':>8} {'limit':>6} {'MB':>6} {'limit':>6}")
 
@@ -78,7 +88,7 @@ def main() -> int:
                 limits = {10: (0.2 if command == "check" else 0.5, 300), 1_000: (2.0, 300)}.get(size)
                 measured = measure(command, path, runs=7 if size < LARGE else 3)
                 row(f"{command}, {size:,} pools and {size:,} classes", *measured, limits)
-    return 1 if late else 0
+    return late
 
 
 if __name__ == "__main__":

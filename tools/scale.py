@@ -51,28 +51,38 @@ class Run:
     changed: int
 
 
+@dataclass(frozen=True)
+class Simulator:
+    """What playing the nodes took."""
+
+    start_seconds: float
+    cpu: float
+    megabytes: float
+
+
 class BenchError(Exception):
     """A run that failed: its output's end."""
 
 
-def measured(folder: Path, nodes: int, latency: float) -> list[Run]:
-    """Return a first and an idle run of the playbook on so many bare nodes."""
+def measured(folder: Path, nodes: int, latency: float) -> tuple[list[Run], Simulator]:
+    """Return a first and an idle run of the playbook on so many bare nodes, and what it took to play these."""
     inventory = _inventory(folder, nodes, latency)
-    log = (folder / "nodes.log").open("wb")
-    command: list[str | Path] = ["lockstep", "sim", "--shared-port", "--port", "0", "--state", folder / "nodes",
-               "--nodes", folder / "nodes.yml", "--pid-file", folder / "nodes.pid"]  # fmt: skip
-    simulator = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    command = ["lockstep", "sim", "--shared-port", "--port=0", "--bare", f"--state={folder / 'nodes'}",
+               f"--nodes={folder / 'nodes.yml'}", f"--pid-file={folder / 'nodes.pid'}"]  # fmt: skip
+    began = time.monotonic()
+    with (folder / "nodes.log").open("wb") as log:
+        simulator = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
     try:
         port = _port(folder, simulator)
+        started = time.monotonic() - began
         runs = []
         for name in ("first", "idle"):
             _control(port, {"reset_stats": True})
             runs.append(_run(folder, inventory, nodes, name, port))
-        return runs
     finally:
         simulator.send_signal(signal.SIGTERM)
-        simulator.wait(timeout=60)
-        log.close()
+        _, _, usage = os.wait4(simulator.pid, 0)
+    return runs, Simulator(started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def _inventory(folder: Path, nodes: int, latency: float) -> Path:
@@ -225,7 +235,8 @@ def show_scale(sizes: Sequence[int] = SIZES) -> int:
     found: list[Run] = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as name:
-            for run in measured(Path(name), size, LATENCY):
+            runs, simulator = measured(Path(name), size, LATENCY)
+            for run in runs:
                 found.append(run)
                 shares = run.seconds / size, run.cpu / size, run.megabytes / size
                 print(
@@ -233,6 +244,10 @@ def show_scale(sizes: Sequence[int] = SIZES) -> int:
                     f" {run.megabytes:6.0f} {shares[2]:7.1f}",
                     flush=True,
                 )
+    print(
+        f"to play {sizes[-1]} nodes took {simulator.start_seconds:.1f} s to start, {simulator.cpu:.0f} CPU s and "
+        f"{simulator.megabytes:.0f} MB"
+    )
     return sum(not grows_linearly([run for run in found if run.name == name]) for name in ("first", "idle"))
 
 
@@ -255,7 +270,7 @@ def grows_linearly(runs: list[Run]) -> bool:
 def main(sizes: Sequence[int] = SIZES) -> int:
     """Print both tables; return how many figures are worse than they should be."""
     with tempfile.TemporaryDirectory() as name:
-        over = show_traffic(measured(Path(name), 1, 0.0))
+        over = show_traffic(measured(Path(name), 1, 0.0)[0])
     return over + show_scale(sizes)
 
 
