@@ -274,13 +274,13 @@ EXAMPLES = r"""
   lockstep.windows.kubelet_config:
     version: 1.36.1
     reserved: auto
-    bootstrap_kubeconfig: "{{ lookup('ansible.builtin.file', 'bootstrap-kubelet.conf') }}"
-    client_ca: "{{ lookup('ansible.builtin.file', 'ca.crt') }}"
+    bootstrap_kubeconfig: "{{ vault_bootstrap_kubeconfig | default(omit) }}"
+    client_ca: "{{ cluster_ca | default(omit) }}"
 
-- name: Have nssm rotate the log of a release whose kube-log-runner does not
+- name: Put kube-log-runner in front of a kubelet that logs nowhere
   lockstep.windows.kubelet_config:
-    version: 1.31.2
-    wrapper: nssm
+    version: 1.36.1
+    wrapper: kube-log-runner
     log_max_size: 50Mi
 
 - name: Add a label of your own

@@ -84,9 +84,13 @@ node_labels:
   returned: when the service is registered and runs kubelet
   type: dict
 registered:
-  description: Whether kubelet runs, and so has registered its node.
-  returned: when the service is registered
+  description: Whether kubelet runs with a cluster, and so has registered its node.
+  returned: when the service is registered and runs kubelet
   type: bool
+wrapper:
+  description: What starts kubelet, V(kube-log-runner), V(none) or V(nssm).
+  returned: when the service is registered and runs kubelet
+  type: str
 version:
   description: The Kubernetes release.
   returned: when kubelet is there
@@ -104,7 +108,7 @@ service:
       description: V(running), V(stopped), or one in between.
       type: str
     start_type:
-      description: V(automatic), V(manual), V(disabled) or V(other).
+      description: V(automatic), V(delayed), V(manual), V(disabled) or V(other).
       type: str
     binary_path:
       description: Its command line.
