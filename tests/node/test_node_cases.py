@@ -10,17 +10,18 @@ from tests.node.support.cases import Case, differences, file_differences
 from tests.node.support.emulated import EmulatedBench
 from tests.node.support.engines import Bench, ask
 from tests.node.support.linux import Host, LinuxBench
+from tests.node.support.served import serving
 from tests.node.support.standin import Node, StandInBench
 
 
 def _hold(bench: Bench, case: Case) -> None:
     watched = list(case.services_after)
-    with bench.set_up(case):
+    with bench.set_up(case), serving(case.served) as url:
         before = bench.services(watched)
         problems = []
         for request, wanted in ((case.request, case.response), *case.then):
             expected = {"contract": 1, "mode": request["mode"], **wanted}
-            problems += differences(expected, ask(bench, request))
+            problems += differences(expected, ask(bench, cases.addressed(request, url)))
         problems += file_differences(case.files_after, bench.files(case))
         now = bench.services(watched)
         for name, service in case.services_after.items():

@@ -93,10 +93,29 @@ def test_what_came_later_is_refused(tmp_path: Path) -> None:
             "[IO.Path]::Join/2",
             "member Kill/1",
             "member WaitForExitAsync/0",
-            "type IO.Path",
             "type Text.Json.JsonDocument",
         ]
     )
+
+
+@pytest.mark.windows
+def test_a_node_gets_what_is_written(tmp_path: Path) -> None:
+    if reason := linux.missing():
+        pytest.skip(reason)
+    said = []
+    for name, text in (("written", script.written()), ("sent", script.agent())):
+        path = tmp_path / f"{name}.ps1"
+        path.write_text(text, encoding="ascii")
+        command = [
+            os.environ[linux.VARIABLE],
+            "-NoProfile",
+            "-NonInteractive",
+            str(HERE / "support/tokens.ps1"),
+            str(path),
+        ]
+        said.append(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout)
+    assert len(said[0].splitlines()) > 1000
+    assert said[0] == said[1]
 
 
 def test_every_part_is_a_short_file() -> None:

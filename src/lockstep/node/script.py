@@ -28,7 +28,16 @@ def part(name: str) -> str:
     return files(__package__).joinpath("agent", f"{name}.ps1").read_text("ascii")
 
 
+def written() -> str:
+    """Return the whole script as it is written."""
+    return "\n".join(part(name) for name in parts())
+
+
 @functools.cache
 def agent() -> str:
-    """Return the whole script."""
-    return "\n".join(part(name) for name in parts())
+    """Return the whole script as a node gets it: without comments and indentation, which are a third of it.
+
+    No part has a text of several lines, so every line can be looked at by itself.
+    """
+    lines = (line.strip() for line in written().splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("#")) + "\n"

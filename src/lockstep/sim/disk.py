@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ntpath
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -23,7 +24,7 @@ _FORBIDDEN = re.compile(r'[<>"|?*\x00-\x1f]')
 class DiskError(Exception):
     """Windows refuses a file operation.
 
-    `code` is the contract's (`denied`, `in_use`, `is_directory`, `missing`, `io`).
+    `code` is the contract's (`denied`, `in_use`, `is_directory`, `missing`, `no_space`, `io`).
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -121,6 +122,10 @@ class Disk:
         if place.is_dir():
             raise DiskError("is_directory", f"Access to the path '{path}' is denied: it is a folder.")
         self._allow(path)
+        if self._faults.holds("running", path):
+            raise _held(path)
+        if len(data) > self.free(path):
+            raise DiskError("no_space", f"There is not enough space on the disk. : '{path}'")
         self._step(f"write {path}: begin")
         with _words(path), place.open("wb") as file:
             file.write(data[: len(data) // 2])
@@ -128,6 +133,19 @@ class Disk:
             self._step(f"write {path}: half")
             file.write(data[len(data) // 2 :])
         self._step(f"write {path}: flushed")
+
+    def extend(self, path: str, data: bytes) -> None:
+        """Add to a file, which need not exist: power can be lost with half of it written."""
+        place = self.locate(path)
+        self._allow(path)
+        if len(data) > self.free(path):
+            raise DiskError("no_space", f"There is not enough space on the disk. : '{path}'")
+        self._step(f"extend {path}: begin")
+        with _words(path), place.open("ab") as file:
+            file.write(data[: len(data) // 2])
+            file.flush()
+            self._step(f"extend {path}: half")
+            file.write(data[len(data) // 2 :])
 
     def replace(self, new: str, target: str, old: str) -> None:
         """Put `new` in the place of `target` and keep that as `old`, as [IO.File]::Replace does.
@@ -137,6 +155,8 @@ class Disk:
         """
         for path in (new, target, old):
             self._allow(path)
+            if self._faults.holds("running", path):
+                raise _denied(path)
         self._step(f"replace {target}: begin")
         with _words(target):
             place = self.locate(target)
@@ -149,8 +169,11 @@ class Disk:
         self._allow(source)
         self._allow(target)
         self._step(f"move {source} to {target}")
+        if self._faults.holds("running", target):
+            raise _denied(target)
         with _words(source):
             self.locate(source).replace(self.locate(target))
+        self._faults.follow("running", source, target)
 
     def delete(self, path: str) -> None:
         """Remove a file where it is there."""
@@ -158,9 +181,53 @@ class Disk:
         if not place.is_file():
             return
         self._allow(path)
+        if self._faults.holds("running", path):
+            raise _denied(path)
         self._step(f"delete {path}")
         with _words(path):
             place.unlink()
+
+    def folders(self, folder: str) -> list[str]:
+        """Names of the folders in a folder, sorted; nothing where there is no folder."""
+        place = self.locate(folder)
+        return sorted(entry.name for entry in place.iterdir() if entry.is_dir()) if place.is_dir() else []
+
+    def size(self, path: str) -> int | None:
+        """Return how many bytes a file has; None where there is no file."""
+        place = self.locate(path)
+        return place.stat().st_size if place.is_file() else None
+
+    def free(self, path: str) -> int:
+        """Return how many bytes have room where a path is or is going to be."""
+        told = self._faults.free_bytes(path)
+        return shutil.disk_usage(self._root).free if told is None else told
+
+    def move_folder(self, source: str, target: str) -> None:
+        """Rename a folder, which Windows refuses while a process has a file in it open."""
+        self._allow_all(source)
+        self._step(f"move folder {source} to {target}")
+        with _words(source):
+            self.locate(source).rename(self.locate(target))
+
+    def delete_folder(self, path: str) -> None:
+        """Remove a folder and all that is in it, one after the other, as long as nothing is held."""
+        for name in self.folders(path):
+            self.delete_folder(ntpath.join(path, name))
+        for file in self.listing(path):
+            self.delete(file)
+        place = self.locate(path)
+        if place.is_dir():
+            self._allow(path)
+            self._step(f"delete folder {path}")
+            with _words(path):
+                place.rmdir()
+
+    def _allow_all(self, folder: str) -> None:
+        """Refuse what Windows refuses to do with a folder that has a file in use."""
+        self._allow(folder)
+        for kind in ("in_use", "running"):
+            if self._faults.holds_within(kind, folder):
+                raise _denied(folder)
 
     def append(self, path: str, text: str) -> None:
         """Add to a log file. What programs log is no micro-step: no promise rests on it."""
@@ -173,9 +240,7 @@ class Disk:
         if self._faults.holds("denied", path):
             raise _denied(path)
         if self._faults.holds("in_use", path):
-            raise DiskError(
-                "in_use", f"The process cannot access the file '{path}' because it is being used by another process."
-            )
+            raise _held(path)
 
 
 def _child(folder: Path, name: str) -> Path:
@@ -184,6 +249,11 @@ def _child(folder: Path, name: str) -> Path:
         return exact
     wanted = name.casefold()
     return next((entry for entry in folder.iterdir() if entry.name.casefold() == wanted), exact)
+
+
+def _held(path: str) -> DiskError:
+    words = f"The process cannot access the file '{path}' because it is being used by another process."
+    return DiskError("in_use", words)
 
 
 def _denied(path: str) -> DiskError:

@@ -48,6 +48,10 @@ KINDS: Mapping[str, Kind] = {
     # A file or folder that another process holds open, or that Windows refuses.
     "in_use": Kind({"path": (str,)}, times=None),
     "denied": Kind({"path": (str,)}, times=None),
+    # A program that a process runs: it can be renamed, but neither changed nor removed.
+    "running": Kind({"path": (str,)}, times=None),
+    # There is no more room than this, in one folder or everywhere.
+    "disk_full": Kind({}, {"path": (str,), "free_bytes": (int,)}, times=None),
 }
 _CHOICES = {("drop", "when"): ("before", "after"), ("service", "does"): ("exits", "dies", "hangs", "deaf")}
 
@@ -91,6 +95,15 @@ def _faults(loaded: Any) -> list[dict[str, Any]]:
     if not isinstance(loaded, list):
         raise ValueError("a list of faults is expected")  # noqa: TRY004 - wrong JSON, as any other here
     return [check(fault) for fault in loaded]
+
+
+def _plain(path: str) -> str:
+    return path.lower().replace("/", "\\").rstrip("\\")
+
+
+def _is_within(path: str, place: str) -> bool:
+    """Whether a path is this place or lies in it; everything lies in the place without a name."""
+    return not place or _plain(path) == _plain(place) or _plain(path).startswith(f"{_plain(place)}\\")
 
 
 class Faults:
@@ -153,12 +166,33 @@ class Faults:
         return self._count("restart", "", lambda _: True)
 
     def holds(self, kind: str, path: str) -> bool:
-        """Whether a path is held or refused (kinds in_use and denied), by itself or with its folder."""
+        """Whether a path is held or refused (in_use, denied, running), by itself or with its folder."""
+        return any(_is_within(path, place) for place in self._places(kind))
+
+    def holds_within(self, kind: str, folder: str) -> bool:
+        """Whether something in a folder is held."""
+        return any(_is_within(place, folder) for place in self._places(kind))
+
+    def follow(self, kind: str, source: str, target: str) -> None:
+        """Tell that a held file has another name now."""
         with self._lock:
-            faults = [fault for fault in self._load() if fault["kind"] == kind]
-        wanted = path.lower().replace("/", "\\")
-        held = [str(fault["path"]).lower().replace("/", "\\").rstrip("\\") for fault in faults]
-        return any(wanted == place or wanted.startswith(place + "\\") for place in held)
+            for fault in self._load():
+                if fault["kind"] == kind and _plain(str(fault["path"])) == _plain(source):
+                    fault["path"] = target
+                    self._save()
+
+    def free_bytes(self, path: str) -> int | None:
+        """Return how much room there is for a file; None where no fault says it."""
+        with self._lock:
+            faults = [fault for fault in self._load() if fault["kind"] == "disk_full"]
+        return min(
+            (int(fault.get("free_bytes", 0)) for fault in faults if _is_within(path, str(fault.get("path", "")))),
+            default=None,
+        )
+
+    def _places(self, kind: str) -> list[str]:
+        with self._lock:
+            return [str(fault["path"]) for fault in self._load() if fault["kind"] == kind]
 
     def _count(self, kind: str, counter: str, applies: Callable[[dict[str, Any]], bool]) -> dict[str, Any] | None:
         """Return the first fault of a kind that applies and whose countdown ends now; it is used up by that."""

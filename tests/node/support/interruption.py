@@ -41,7 +41,7 @@ DIE = "[Diagnostics.Process]::GetCurrentProcess().Kill()"
 
 def agent(at: int, how: str) -> str:
     """Return the agent's script so that it is interrupted before its change number `at`, counted from 1."""
-    text = script.agent()
+    text = script.written()
     for change in _CHANGES:
         text, count = re.subn(change, lambda match: f"Step-Trip; {match[0]}", text)
         assert count, f"the agent has no {change} any more"

@@ -21,6 +21,12 @@ def _read(context: Context, operation: Operation) -> Result:
     return {"exists": True, "size": len(data), "sha256": sha256(data), "content": base64.b64encode(data).decode()}
 
 
+def _digest(context: Context, operation: Operation) -> Result:
+    files, path = context.files, operation["path"]
+    data = files.read(files.half_exchanged(path) or path)
+    return {"exists": False} if data is None else {"exists": True, "size": len(data), "sha256": sha256(data)}
+
+
 def _check_content(operation: Operation) -> None:
     try:
         base64.b64decode(operation["content"], validate=True)
@@ -39,10 +45,10 @@ def _write(context: Context, operation: Operation, step: Step) -> Result:
     wanted, found = sha256(data), files.digest(path)
     if found == wanted:
         return {"changed": False, "sha256": wanted}
-    _expect(path, found, operation["expect_sha256"])
+    expect(path, found, operation["expect_sha256"])
     step.touched = True
     files.write_beside(path, data)
-    files.move_over(path + NEW, path, path + _aside(files, path))
+    files.move_over(path + NEW, path, path + aside(files, path))
     return {"changed": True, "sha256": wanted}
 
 
@@ -51,22 +57,23 @@ def _remove(context: Context, operation: Operation, step: Step) -> Result:
     found = files.digest(path)
     if found is None:
         return {"changed": False}
-    _expect(path, found, operation["expect_sha256"])
+    expect(path, found, operation["expect_sha256"])
     step.touched = True
-    aside = _aside(files, path)
+    ending = aside(files, path)
     files.remove(path + MIDDLE)
-    files.move(path, path + aside)
+    files.move(path, path + ending)
     return {"changed": True}
 
 
-def _expect(path: str, found: str | None, expected: str | None) -> None:
+def expect(path: str, found: str | None, expected: str | None) -> None:
+    """Raise OperationError where a file does not have the SHA-256 that is expected."""
     if found == expected:
         return
     words = [f"SHA-256 {digest}" if digest else "no file" for digest in (expected, found)]
     raise OperationError("conflict", f"{path} was changed by somebody else: expected {words[0]}, found {words[1]}.")
 
 
-def _aside(files: Files, path: str) -> str:
+def aside(files: Files, path: str) -> str:
     """Return the former content's ending: aside once, for what an interrupted apply kept is what to go back to."""
     return MIDDLE if files.disk.exists(path + OLD) else OLD
 
@@ -104,7 +111,7 @@ def _finish(context: Context, step: Step) -> list[str]:
 
 
 GROUP = Group(
-    reads={"file.read": _read},
+    reads={"file.read": _read, "file.digest": _digest},
     applies={"file.write": Apply(_write, _former, _check_content), "file.remove": Apply(_remove, _former)},
     kinds={"file": Kind(_undo, _finish, _resume, _admit, renew=("backup",))},
 )
