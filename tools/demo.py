@@ -56,7 +56,7 @@ def demo() -> int:
     """Provision, render, verify, provision again, prove."""
     playbook("provision", "Provision both nodes over WinRM")
     playbook("render", "Render the RuntimeClasses", "-e", f"lockstep_manifests={BUILD / 'manifests'}")
-    playbook("verify", "Read what is in effect on the nodes", "-e", f"lockstep_observed={BUILD / 'observed'}")
+    playbook("observe", "Read what is in effect on the nodes", "-e", f"lockstep_observed={BUILD / 'observed'}")
     second = playbook("provision", "Provision again")
     print("\nProve that description, nodes and manifests agree\n", flush=True)
     proof = subprocess.run(

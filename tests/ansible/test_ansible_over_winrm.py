@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from lockstep.ansible.fleet import pool_plan
 from lockstep.ansible.spec import documentation
 from lockstep.node.session import Completed, Session
 from lockstep.sim import DEFAULT_PASSWORD, DEFAULT_USER, NodeSpec, SimulatedNodes
+from lockstep.verify.kept import read_kept
 
 CONFIG = "C/Program Files/containerd/config.toml"
 NOTHING_TO_DO, CHANGE = 6, 10
@@ -126,35 +126,49 @@ def test_render_says_where_and_asks_no_node(site: Site, tmp_path: Path) -> None:
     assert sum(site.requests().values()) == 0
 
 
-def test_verify_collects_what_is_in_effect_and_reports_no_change(site: Site, tmp_path: Path) -> None:
+def test_observe_keeps_what_is_in_effect_and_reports_no_change(site: Site, tmp_path: Path) -> None:
     folder = tmp_path / "what is observed"
-    verify = ROOT / "playbooks" / "verify.yml"
-    output = site.play(verify, "-e", json.dumps({"lockstep_observed": str(folder)}))
+    output = site.play(ROOT / "playbooks" / "observe.yml", "-e", json.dumps({"lockstep_observed": str(folder)}))
     assert site.changed(output) == dict.fromkeys(site.nodes.names, 0)
     assert site.requests() == dict.fromkeys(site.nodes.names, NOTHING_TO_DO)
-    assert sorted(path.name for path in folder.iterdir()) == [f"{name}.toml" for name in sorted(site.nodes.names)]
-    for path in folder.iterdir():
-        assert tomllib.loads(path.read_text())["plugins"]["io.containerd.cri.v1.runtime"]["containerd"]["runtimes"]
+    assert sorted(path.name for path in folder.iterdir()) == [f"{name}.json" for name in sorted(site.nodes.names)]
+    for kept in read_kept([folder]):
+        assert kept.node is not None
+        assert kept.node["errors"] == {}
+        assert "runhcs-wcow-process" in kept.node["containerd"]["handlers"]
 
 
-def test_verify_reads_the_file_that_the_role_was_told_of(site: Site, tmp_path: Path) -> None:
+def test_observe_reads_the_file_that_the_role_was_told_of(site: Site, tmp_path: Path) -> None:
     other = site.nodes.engine("win2022-0").folder / "C" / "other"
     other.mkdir()
     plugin = "plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.of-the-other-file"
     (other / "config.toml").write_text(f"version = 3\n[{plugin}]\nruntime_type = 'io.containerd.runhcs.v1'\n")
     own = json.dumps({"containerd_path": "C:\\other\\config.toml"})
-    site.play(ROOT / "playbooks" / "verify.yml", "--limit", "win2022-0", "-e", own)
-    observed = tomllib.loads((tmp_path / "build" / "observed" / "win2022-0.toml").read_text())
-    runtimes = observed["plugins"]["io.containerd.cri.v1.runtime"]["containerd"]["runtimes"]
-    assert "of-the-other-file" in runtimes
-    site.play(ROOT / "playbooks" / "verify.yml", "-e", json.dumps({"containerd_service": "another"}), status=2)
+    site.play(ROOT / "playbooks" / "observe.yml", "--limit", "win2022-0", "-e", own)
+    [kept] = read_kept([tmp_path / "build" / "observed"])
+    assert kept.node is not None
+    assert "of-the-other-file" in kept.node["containerd"]["handlers"]
 
 
-def test_verify_says_why_containerd_has_nothing_in_effect(site: Site, tmp_path: Path) -> None:
+def test_observe_keeps_why_containerd_has_nothing_in_effect_and_that_there_is_none(site: Site, tmp_path: Path) -> None:
     (site.nodes.engine("win2022-0").folder / CONFIG).write_text("version = 3\n[plugins\n")
-    output = site.play(ROOT / "playbooks" / "verify.yml", "--limit", "win2022-0", status=2)
-    assert "config_error: " in output
-    assert not (tmp_path / "build").exists()
+    observe = ROOT / "playbooks" / "observe.yml"
+    site.play(observe, "--limit", "win2022-0")
+    site.play(observe, "--limit", "win2025-0", "-e", json.dumps({"containerd_service": "another"}))
+    refused, absent = read_kept([tmp_path / "build" / "observed"])
+    assert refused.node is not None
+    assert absent.node is not None
+    assert "TOML" in refused.node["containerd"]["error"]
+    assert not absent.node["services"]["containerd"]["exists"]
+    assert "handlers" not in absent.node["containerd"]
+
+
+def test_observe_keeps_a_node_that_cannot_be_reached(site: Site, tmp_path: Path) -> None:
+    site.play(ROOT / "playbooks" / "observe.yml", "--limit", "win2022-0", "-e", "ansible_port=1", status=4)
+    [kept] = read_kept([tmp_path / "build" / "observed"])
+    assert (kept.host, kept.node) == ("win2022-0", None)
+    assert "refused" in kept.error
+    assert "win2022" in kept.groups
 
 
 def examples() -> list[dict[str, Any]]:

@@ -6,8 +6,10 @@ import argparse
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lockstep.cli.command import InputError, Subparsers
 from lockstep.cli.source import add_source, checked
@@ -17,6 +19,7 @@ from lockstep.fleet.own_labels import POOL
 from lockstep.report.proof import proof
 from lockstep.report.table import columns
 from lockstep.verify.agreement import prove
+from lockstep.verify.kept import read_kept
 from lockstep.verify.observed import Node, ObservationError, read_manifests, read_nodes
 
 TIMEOUT_SECONDS = 30
@@ -38,7 +41,8 @@ def add_parser(commands: Subparsers) -> None:
         type=Path,
         required=True,
         metavar="DIR",
-        help="for each node <node>.toml, what `containerd config dump` prints (playbooks/verify.yml collects them)",
+        help="for each node <node>.json, as playbooks/observe.yml keeps it, or <node>.toml, what `containerd config "
+        "dump` prints",
     )
     parser.set_defaults(run=run)
 
@@ -54,15 +58,42 @@ def run(options: argparse.Namespace) -> int:
     try:
         nodes = read_nodes(_text(options.nodes))
         manifests = read_manifests(options.manifests)
-        observed = {path.stem: inspect(path.read_bytes()) for path in sorted(options.observed.glob("*.toml"))}
+        effective = _effective(options.observed)
     except (ObservationError, ContainerdConfigError) as error:
         raise InputError(str(error)) from error
     pool_of = {host: pool for pool, hosts in loaded.hosts.items() for host in hosts} or _by_label(nodes)
-    effective = {name: view.handlers for name, view in observed.items()}
-    pause_images = {name: view.pause_image for name, view in observed.items()}
-    agreement = prove(loaded.plan, pool_of, manifests, nodes, effective, pause_images=pause_images)
+    handlers = {name: each.handlers for name, each in effective.items()}
+    pause_images = {name: each.pause_image for name, each in effective.items()}
+    agreement = prove(loaded.plan, pool_of, manifests, nodes, handlers, pause_images=pause_images)
     print(proof(agreement, columns()), end="")
     return 0 if agreement.agrees else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Effective:
+    """What containerd has in effect on a node."""
+
+    handlers: Mapping[str, Mapping[str, Any]]
+    pause_image: str | None
+
+
+def _effective(folder: Path) -> dict[str, _Effective]:
+    """Return what was observed in a folder, by node; why nothing is in effect somewhere is told.
+
+    Raises ObservationError or ContainerdConfigError for what cannot be read.
+    """
+    found = {}
+    for path in sorted(folder.glob("*.toml")):
+        view = inspect(path.read_bytes())
+        found[path.stem] = _Effective(view.handlers, view.pause_image)
+    for kept in read_kept([folder]):
+        containerd = (kept.node or {}).get("containerd", {})
+        if "handlers" in containerd:
+            found[kept.host] = _Effective(containerd["handlers"], containerd["pause_image"])
+        else:
+            said = kept.error or containerd.get("error", "containerd is not there")
+            print(f"lockstep: {kept.host}: no handler is in effect: {said}", file=sys.stderr)
+    return found
 
 
 def _by_label(nodes: Sequence[Node]) -> dict[str, str]:
