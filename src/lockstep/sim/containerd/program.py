@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ntpath
 from collections.abc import Mapping
 from typing import Any
 
@@ -83,14 +84,19 @@ class Containerd:
         """
         try:
             flags, _ = parse(arguments)
-            if "run-service" not in flags:
+            if "run-service" not in flags and machine.under_service_manager:
                 raise ExitError(
                     0, "containerd runs in the foreground and does not speak to the service manager", before_ready=True
                 )
             loaded = self._load(machine, flags)
         except (UsageError, ConfigError) as error:
             raise ExitError(1, f"containerd: {error}", before_ready=True) from None
-        log = _Log(machine, flags.get("log-file"))
+        # What is not started with --run-service never looks at the flag.
+        log_file = flags.get("log-file") if "run-service" in flags else None
+        if log_file and not machine.disk.is_folder(ntpath.dirname(log_file)):
+            opened = f'open log file "{log_file}": open {log_file}: The system cannot find the path specified.'
+            raise ExitError(1, f"containerd: {opened}", before_ready=True)
+        log = _Log(machine, log_file)
         log.write("info", f"starting containerd version={self._release.version}")
         try:
             state = effective(self._release, loaded)
