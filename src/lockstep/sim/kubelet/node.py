@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+from lockstep.sim.hardware import Hardware
 from lockstep.sim.machine import Facts
 
 _DEFAULT_LABELS = (
@@ -94,6 +95,7 @@ class Running:
     handlers: Sequence[str] | None
     max_pods: int
     network_ready: bool
+    hardware: Hardware
 
 
 def status(facts: Facts, running: Running, now: str) -> dict[str, Any]:
@@ -103,9 +105,9 @@ def status(facts: Facts, running: Running, now: str) -> dict[str, Any]:
         ready = ("False", "KubeletNotReady", NETWORK_NOT_READY)
     document: dict[str, Any] = {
         "capacity": {
-            "cpu": "2",
-            "memory": "8388148Ki",
-            "ephemeral-storage": "133703676Ki",
+            "cpu": str(running.hardware.processors),
+            "memory": f"{running.hardware.memory // 1024}Ki",
+            "ephemeral-storage": f"{running.hardware.disk // 1024}Ki",
             "pods": str(running.max_pods),
         },
         "conditions": [

@@ -78,6 +78,7 @@ class Kubelet:
                 handlers=self._handlers(values, containerd),
                 max_pods=values["maxPods"],
                 network_ready=network_ready(machine, containerd),
+                hardware=machine.hardware,
             )
             document["status"] = node.status(machine.facts, tells, now)
             machine.cluster.put(document)
