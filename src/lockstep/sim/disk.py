@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ntpath
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from lockstep.sim.faults import Faults
+from lockstep.sim.hardware import Hardware
 from lockstep.sim.steps import Steps
 
 _FULL_PATH = re.compile(r"^[A-Za-z]:[\\/]")
@@ -200,7 +200,7 @@ class Disk:
     def free(self, path: str) -> int:
         """Return how many bytes have room where a path is or is going to be."""
         told = self._faults.free_bytes(path)
-        return shutil.disk_usage(self._root).free if told is None else told
+        return Hardware.read(self._root).free if told is None else told
 
     def move_folder(self, source: str, target: str) -> None:
         """Rename a folder, which Windows refuses while a process has a file in it open."""

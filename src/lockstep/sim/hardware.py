@@ -5,8 +5,10 @@ It is `machine.json` in the node's folder, which a person may edit while the nod
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from lockstep.catalog.data import load
@@ -54,8 +56,12 @@ class Hardware:
         return replace(cls(), **given)
 
     @classmethod
-    def from_data(cls, document: Mapping[str, Any]) -> Hardware:
-        """Return the machine of a machine.json; what is not in it is as usual."""
+    def read(cls, folder: Path) -> Hardware:
+        """Return the machine of the node in this folder; what its machine.json does not say is as usual."""
+        try:
+            document = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return cls()
         return cls(**{name: value for name, value in document.items() if name in HARDWARE})
 
     def data(self) -> dict[str, Any]:

@@ -88,11 +88,8 @@ class Machine:
 
     @property
     def hardware(self) -> Hardware:
-        """The machine as it is now; it is as usual in a state that was made before there was a machine.json."""
-        try:
-            return Hardware.from_data(json.loads((self.folder / "machine.json").read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            return Hardware()
+        """The machine as it is now."""
+        return Hardware.read(self.folder)
 
     def memory(self, service: str) -> Mapping[str, Any] | None:
         """Return what the running process of a service has in memory; None where it does not run."""

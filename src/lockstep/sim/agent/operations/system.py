@@ -26,7 +26,7 @@ def _machine(context: Context, _: Operation) -> Result:
         "installation": hardware.installation,
         "memory_bytes": hardware.memory,
         "processors": hardware.processors,
-        "disks": [{"drive": "C:", "size_bytes": hardware.disk, "free_bytes": hardware.free}],
+        "disks": [{"drive": "C:", "size_bytes": hardware.disk, "free_bytes": context.files.disk.free("C:\\")}],
         "hypervisor_present": present,
         "virtualization_firmware": offered,
         "reboot_pending": windows.pending(folder),
