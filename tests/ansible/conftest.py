@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from lockstep.ansible import containerd_config, containerd_config_info, kubelet_config, kubelet_config_info
+from lockstep.ansible import (
+    containerd_config,
+    containerd_config_info,
+    kubelet_config,
+    kubelet_config_info,
+    node_info,
+)
 from lockstep.ansible.arguments import accepted
 from lockstep.ansible.fleet import pool_plan
 from lockstep.ansible.spec import argument_spec
@@ -37,6 +43,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "containerd_config_info": containerd_config_info.read_configuration,
     "kubelet_config": kubelet_config.configure,
     "kubelet_config_info": kubelet_config_info.read_configuration,
+    "lockstep_node_info": node_info.observe,
 }
 
 
@@ -102,8 +109,10 @@ def make_node(tmp_path: Path) -> MakeNode:
         containerd: str = "2.3.4",
         kubernetes: str = "1.36.1",
         config_toml: str = "none",
+        *,
+        prepared: str = "services",
     ) -> Node:
-        return Node(tmp_path, NodeSpec(name, build, containerd, kubernetes, config_toml))
+        return Node(tmp_path, NodeSpec(name, build, containerd, kubernetes, config_toml, prepared=prepared))
 
     return make
 
