@@ -82,10 +82,14 @@ class NodeAction(JobAction):
     def _do(self, session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return what `job` returns. What was known of the node is no base for anything once it failed."""
         try:
-            return type(self).job(session, arguments, check_mode=self._task.check_mode)
+            return self.carry_out(session, arguments)
         except BaseException:
             session.forget()
             raise
+
+    def carry_out(self, session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what `job` returns; for an action whose job needs more than this to override."""
+        return type(self).job(session, arguments, check_mode=self._task.check_mode)
 
     def _execute(self, command: str, standard_input: bytes) -> Completed:
         try:

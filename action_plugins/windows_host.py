@@ -1,0 +1,38 @@
+"""Hands a windows_host task over to lockstep."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+
+try:
+    from lockstep.ansible.action import NodeAction
+    from lockstep.ansible.cache import claim_name
+    from lockstep.ansible.spec import argument_spec, module_file
+    from lockstep.ansible.windows_host import Surroundings, prepare
+    from lockstep.node.session import Session
+except ImportError as error:
+    raise AnsibleActionFail(
+        f"windows_host needs lockstep in the Python that runs Ansible: {sys.executable} -m pip install lockstep-windows"
+    ) from error
+
+
+class ActionModule(NodeAction):
+    """Prepares Windows on a node."""
+
+    spec = argument_spec(module_file(__file__))
+
+    def carry_out(self, session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what the task returns; the connection is made anew while Windows restarts."""
+        around = Surroundings(self._reconnect, lambda name: claim_name(name, self._host))
+        return prepare(session, arguments, around, check_mode=self._task.check_mode)
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the task's result as plain data."""
+        self._host = str((task_vars or {}).get("inventory_hostname", ""))
+        return super().run(tmp, task_vars)
+
+    def _reconnect(self) -> None:
+        self._connection.reset()

@@ -1,0 +1,139 @@
+"""The changes of a windows_host task: one transaction, then the restart of Windows, then a look at what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lockstep.ansible.errors import TaskError
+from lockstep.ansible.node import Step, System, apply
+from lockstep.ansible.windows_host_restart import LABEL, Wait, restart
+from lockstep.node.operations import Result, ensure_folder
+from lockstep.node.session import Session
+from lockstep.windows import features, host
+from lockstep.windows.aspect import Change, Observed
+from lockstep.windows.settings import HostSettings
+
+_OWN_FOLDER = "C:\\ProgramData\\lockstep"
+_INSTALL = "feature.install"
+_EARLIER = "an earlier change of Windows' components"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done, or would be: the steps, what a restart is needed for then, the features' states."""
+
+    steps: list[str]
+    needed: list[str]
+    features: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The work on one node. `reboot` is `auto`, `report` or `never`."""
+
+    session: Session
+    settings: HostSettings
+    system: System
+    reboot: str
+    wait: Wait
+
+    def carry_out(self, observed: Observed) -> Done:
+        """Make the changes, and restart Windows where it is needed and allowed.
+
+        Raises TaskError where a change fails (everything but features is then as it was), and where a restart is
+        needed and not allowed, or does not do what it should.
+        """
+        steps: list[str] = []
+        if host.blocks_features(self.settings, observed):
+            if self.reboot != "auto":
+                raise self._not_allowed([_EARLIER], steps)
+            observed = self._restart([_EARLIER], steps)
+        changes = host.compare(self.settings, observed).changes
+        needed, states = host.restart_reasons(self.settings, observed), self._states(observed)
+        if changes or observed(host.JOURNAL)["pending"]:
+            results = self._apply(changes)
+            steps += [change.label for change in changes]
+            needed = list(dict.fromkeys([*needed, *_reasons(changes, results)]))
+            states |= _installed(changes, results)
+        if needed and self.reboot == "never":
+            raise self._not_allowed(needed, steps)
+        if needed and self.reboot == "auto":
+            observed = self._restart(needed, steps)
+            self._require_complete(observed)
+            return Done(steps, [], self._states(observed))
+        return Done(steps, needed, states)
+
+    def _states(self, observed: Observed) -> dict[str, str]:
+        return features.states(self.settings.features, observed)
+
+    def _apply(self, changes: Sequence[Change]) -> Sequence[Result]:
+        """Make the changes; where there are none, only complete what an interrupted run left."""
+        steps = [Step(change.label, change.operation) for change in changes]
+        complete = [Step("complete an interrupted run", ensure_folder(_OWN_FOLDER))]
+        return apply(self.session, host.TRANSACTION, steps or complete, self.system, "Windows").results
+
+    def _restart(self, reasons: list[str], steps: list[str]) -> Observed:
+        asked = host.operations(self.settings)
+
+        def settled(results: list[Result]) -> bool:
+            return not features.waiting(self.settings.features, Observed.of(asked, results))
+
+        results = restart(self.session, self.system, reasons, self.wait, operations=asked, settled=settled)
+        steps.append(LABEL)
+        return Observed.of(asked, results)
+
+    def _require_complete(self, observed: Observed) -> None:
+        """Raise TaskError unless everything works that waited for the restart."""
+        states = self._states(observed)
+        wrong = [f"feature {name} is {state}" for name, state in states.items() if state != features.INSTALLED]
+        wrong += [f"{reason} waits still" for reason in host.restart_reasons(self.settings, observed) if not wrong]
+        if wrong:
+            facts = {
+                "node": str(self.system),
+                "because": "\n".join(wrong),
+                "do": r"see why in C:\Windows\Logs\CBS\CBS.log and the event log Setup on the node, then run again",
+            }
+            raise TaskError("Windows was restarted, and is not as it should be", facts, {"changed": True})
+
+    def _not_allowed(self, reasons: list[str], steps: list[str]) -> TaskError:
+        facts = {
+            "node": str(self.system),
+            "because": ", ".join(reasons),
+            "done": "\n".join(steps),
+            "do": "restart the node, then run again, which goes on from there; or set lockstep_reboot to auto",
+        }
+        message = f"Windows has to be restarted, and reboot is {self.reboot}"
+        return TaskError(message, facts, {"changed": bool(steps)})
+
+
+def planned(job: Job, observed: Observed) -> Done:
+    """Return what `carry_out` would do, as far as can be told before."""
+    changes = host.compare(job.settings, observed).changes
+    needed = list(dict.fromkeys([*host.restart_reasons(job.settings, observed), *_reasons(changes, None)]))
+    steps = [change.label for change in changes]
+    if job.reboot == "auto":
+        first = [LABEL] if host.blocks_features(job.settings, observed) else []
+        steps = [*first, *steps, *([LABEL] if needed else [])]
+    return Done(steps, needed, features.states(job.settings.features, observed))
+
+
+def _reasons(changes: Sequence[Change], results: Sequence[Result] | None) -> list[str]:
+    """Return what works after a restart only because of these changes; `results` tell it of features."""
+    reasons: list[str] = []
+    for index, change in enumerate(changes):
+        if change.restart:
+            reasons.append(change.restart)
+        if change.operation["op"] == _INSTALL and (results is None or results[index]["restart_needed"]):
+            reasons += [f"feature {name}" for name in change.operation["names"]]
+    return reasons
+
+
+def _installed(changes: Sequence[Change], results: Sequence[Result]) -> dict[str, str]:
+    """Return the states of the features that were installed."""
+    return {
+        name: features.PENDING if result["restart_needed"] else features.INSTALLED
+        for change, result in zip(changes, results, strict=False)
+        if change.operation["op"] == _INSTALL
+        for name in change.operation["names"]
+    }
