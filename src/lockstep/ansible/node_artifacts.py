@@ -124,7 +124,7 @@ def _adopt(job: _Job) -> dict[str, Any]:
 
     So no service is stopped to replace a file by itself.
     """
-    steps = fetching(job.planned.undecided, job.task)
+    steps = fetching(job.planned, job.task)
     job.push()
     job.apply(_STORE_TRANSACTION, steps)
     told = _Job(job.session, job.arguments, job.wanted, read_node(job.session, job.arguments)).done()

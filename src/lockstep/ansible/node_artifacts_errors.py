@@ -45,7 +45,7 @@ def _summary(error: NodeError, wanted: Wanted | None, changes: Sequence[Change])
     if error.operation == "program.check":
         return f"what was fetched as {what} does not say that it is, so everything is as it was before"
     reasons = {
-        "conflict": f"somebody else changed {error.subject} while this task ran, so it was left alone",
+        "conflict": f"{error.subject}, or what the store keeps of it, was changed by somebody else: it was left alone",
         "in_use": f"{what} could not be put in place: another process holds a file; everything is as it was before",
     }
     return reasons.get(error.code, f"{what} could not be put in place, and everything is as it was before")
@@ -105,7 +105,7 @@ def _fetch_advice(code: str, wanted: Wanted) -> str | None:
     if code == "no_space":
         return "free space on the drive of the store, or set store to a folder of another drive, then run again"
     if code == "unsafe_archive":
-        return "see what the archive holds: a release never has such a path, link or device in it"
+        return f"see what the archive is: its SHA-256 is right, but no release is like that ({tells})"
     if code in {"download_failed", "timeout", "missing", "denied"}:
         return _reach_advice(wanted)
     return None

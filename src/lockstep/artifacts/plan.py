@@ -6,6 +6,7 @@ import ntpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lockstep.artifacts.changes import Change, FileChange, changes
 from lockstep.artifacts.observed import FOUND, Entry, Observed, ServiceSeen
@@ -84,21 +85,29 @@ def plan(observed: Observed, wanted: Sequence[Wanted], task: Task) -> Plan:
     steps = [
         *(_foreign(observed, found, task) if task.backup else ()),
         *(_fetch(each, task) for each in fetched),
+        *(_keep(each, task) for each in found if _in_place_only(each) and each.wanted not in fetched),
         *(_stop(service, task) for _, service in reversed(used)),
         *(_install(each.wanted, file, task) for each, files in due for file in files),
         *(_says(each.wanted) for each, files in due if _tells(each.wanted, files)),
         *(step for kind, service in used for step in _start(kind, service, task)),
     ]
-    if pruned:
+    if pruned or observed.pending:
+        label = "remove earlier releases from the store" if pruned else "remove what was left half done from the store"
         keep = [entry.entry for entry in observed.entries if entry.entry not in pruned]
         keep += [entry for entry in _added(steps) if entry not in keep]
-        steps.append(Planned("remove earlier releases from the store", prune_store(task.root, keep)))
+        steps.append(Planned(label, prune_store(task.root, keep)))
     return Plan(found, tuple(steps), tuple(each for each in fetched if isinstance(each.source, Push)), pruned)
 
 
-def fetching(undecided: Sequence[Change], task: Task) -> tuple[Planned, ...]:
-    """Return the steps that only fetch artifacts into the store, which touches nothing that runs."""
-    return tuple(_fetch(each.wanted, task) for each in undecided)
+def fetching(planned: Plan, task: Task) -> tuple[Planned, ...]:
+    """Return the steps that only bring artifacts into the store: nothing can be decided without some of them."""
+    fetched = [_fetch(each.wanted, task) for each in planned.undecided]
+    return (*fetched, *(_keep(each, task) for each in planned.changes if _in_place_only(each)))
+
+
+def _in_place_only(change: Change) -> bool:
+    """Return whether a program is in place as it should be, and the store, which going back needs, lacks it."""
+    return change.fetch and not change.differing and change.wanted.format == "file"
 
 
 def _foreign(observed: Observed, found: Sequence[Change], task: Task) -> Iterator[Planned]:
@@ -121,17 +130,26 @@ def _foreign(observed: Observed, found: Sequence[Change], task: Task) -> Iterato
 
 
 def _fetch(wanted: Wanted, task: Task) -> Planned:
-    operation = add_to_store(
+    return Planned(f"fetch {wanted}", _add(wanted, wanted.source.to_data(), task), wanted)
+
+
+def _keep(change: Change, task: Task) -> Planned:
+    [file] = change.files
+    operation = _add(change.wanted, {"path": file.file.path}, task)
+    return Planned(f"keep {change.wanted}, which is in place, in the store", operation, change.wanted)
+
+
+def _add(wanted: Wanted, source: Mapping[str, Any], task: Task) -> Operation:
+    return add_to_store(
         task.root,
         wanted.name,
         wanted.version,
         digest=wanted.digest,
-        source=wanted.source.to_data(),
+        source=source,
         format=wanted.format,
         members=[(file.inside, file.name) for file in wanted.files],
         timeout_seconds=task.download_timeout,
     )
-    return Planned(f"fetch {wanted} from {wanted.source}", operation, wanted)
 
 
 def _stop(service: ServiceSeen, task: Task) -> Planned:
