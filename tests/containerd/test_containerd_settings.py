@@ -10,6 +10,8 @@ from lockstep.containerd import Settings, SettingsError, settings_from_data
 from lockstep.fleet.plan import Handler
 
 PROCESS = {"name": "runhcs-wcow-process"}
+HYPERV = {"name": "vm", "options": {"SandboxIsolation": 1}}
+CIMFS = {"runhcs-wcow-process": "cimfs"}
 
 
 def test_a_name_is_enough() -> None:
@@ -61,6 +63,18 @@ def test_a_handler_in_full() -> None:
         ({"default_handler": ["a"]}, "2.3.7", "default_handler: ['a'] is not text"),
         ({"pause_image": "a b"}, "2.3.7", "has no spaces"),
         ({"exclusive_handlers": "yes"}, "2.3.7", "'yes' is not true or false"),
+        ({"snapshotters": ["a"]}, "2.3.7", "snapshotters: ['a'] is not a mapping"),
+        ({"handlers": [PROCESS], "snapshotters": CIMFS}, "1.6.36", "containerd 1.6 has one for all handlers"),
+        ({"handlers": [PROCESS], "snapshotters": CIMFS}, "1.7.36", "'cimfs' is not windows or windows-lcow, which"),
+        ({"handlers": [PROCESS], "snapshotters": {"runhcs-wcow-proces": "cimfs"}}, "2.3.7", "did you mean"),
+        ({"handlers": [HYPERV], "snapshotters": {"vm": "blockcim"}}, "2.3.7", "a utility VM cannot use the layers"),
+        ({"shim_log_level": "warning"}, "2.3.7", "'warning' is not trace or debug"),
+        ({"log_level": "loud"}, "2.3.7", "'loud' is not trace or debug"),
+        ({"metrics_address": "localhost"}, "2.3.7", "'localhost' is not an address and a port"),
+        ({"metrics_address": "127.0.0.1:70000"}, "2.3.7", "is not an address and a port"),
+        ({"registry_path": "certs.d"}, "2.3.7", "'certs.d' is not the full path of one folder"),
+        ({"registry_path": r"C:\a;C:\b"}, "2.3.7", "is not the full path of one folder"),
+        ({"imports": r"C:\a.toml"}, "2.3.7", "is not a list of files"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(data: dict[str, Any], version: str, said: str) -> None:
@@ -94,6 +108,13 @@ def test_an_option_that_the_shim_would_drop_or_stumble_over_is_refused(
         settings_from_data({"handlers": [{**PROCESS, "options": {option: value}}]}, version)
     assert f"handlers[0].options.{option}: " in str(caught.value)
     assert said in str(caught.value)
+
+
+def test_the_shims_log_level_is_an_option_of_each_handler_that_has_none() -> None:
+    own = {"name": "own", "options": {"LogLevel": "trace"}}
+    other = {"name": "runc", "runtime_type": "io.containerd.runc.v2"}
+    settings = settings_from_data({"handlers": [PROCESS, own, other], "shim_log_level": "debug"}, "2.3.7")
+    assert [handler.options.get("LogLevel") for handler in settings.handlers] == ["debug", "trace", None]
 
 
 def test_all_problems_come_at_once() -> None:
