@@ -65,15 +65,16 @@ options:
     type: str
     default: C:\ProgramData\lockstep\store
   features:
-    description: Features to tell of, by the names that C(Get-WindowsFeature) has for them.
+    description: Features to tell of, by the names that C(Get-WindowsFeature) has for them. Those that later tasks of
+      the play ask for are told of too.
     type: list
     elements: str
     default: [Containers, Hyper-V, Hyper-V-PowerShell]
   firewall_rules:
-    description: Names of the firewall rules to tell of.
+    description: Names of the firewall rules to tell of. Those that later tasks of the play ask for are told of too.
     type: list
     elements: str
-    default: []
+    default: [kubelet]
   dest:
     description: A folder on the controller to keep what was read in, as C(<inventory_hostname>.json). A node that
       cannot be read is kept there too, with the reason. Not written in check mode.

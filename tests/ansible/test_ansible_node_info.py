@@ -15,8 +15,9 @@ from cryptography.x509.oid import NameOID
 from tests.ansible.conftest import MakeNode, Node
 
 from lockstep.ansible.errors import TaskError
+from lockstep.ansible.node_info import observe
 from lockstep.ansible.spec import documentation
-from lockstep.node.operations import define_service, write_file, write_registry
+from lockstep.node.operations import define_service, read_features, read_firewall, write_file, write_registry
 from lockstep.node.session import Session
 
 ROOT = Path(__file__).parents[2]
@@ -209,12 +210,26 @@ def test_features_and_rules_need_not_be_asked(node: Node) -> None:
 
 def test_what_is_read_for_others_is_no_fact(node: Node, arguments: Any) -> None:
     given = arguments("lockstep_node_info", {})
-    from lockstep.ansible.node_info import observe  # noqa: PLC0415
-
     others = [{"op": "file.read", "path": r"C:\other"}]
     result = observe(Session(node._run), {**given, "ahead": others}, check_mode=True)  # noqa: SLF001
     assert "other" not in json.dumps(result)
     assert node.requests == 1
+
+
+def test_features_and_rules_of_later_tasks_are_told_too_and_asked_once(node: Node, arguments: Any) -> None:
+    given = arguments("lockstep_node_info", {"features": ["Containers", "Hyper-V"], "firewall_rules": ["own"]})
+    asked: list[dict[str, Any]] = []
+
+    def run(command: str, stdin: bytes) -> Any:
+        asked.extend(json.loads(stdin)["request"]["operations"])
+        return node._run(command, stdin)  # noqa: SLF001
+
+    ahead = [read_features(["Containers", "Hyper-V-Tools"]), read_firewall(["kubelet"])]
+    facts = observe(Session(run), {**given, "ahead": ahead}, check_mode=False)["node"]
+    assert set(facts["features"]) == {"Containers", "Hyper-V", "Hyper-V-Tools"}
+    assert facts["firewall"] == {"own": None, "kubelet": None}
+    names = [operation["names"] for operation in asked if operation["op"] == "feature.read"]
+    assert names == [["Hyper-V"], ["Containers", "Hyper-V-Tools"]]
 
 
 def test_a_service_of_another_name_is_found(node: Node) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import ConnectionBrokeError
-from lockstep.ansible.node_info_questions import Answers, questions
+from lockstep.ansible.node_info_questions import answered, questions
 from lockstep.ansible.node_info_services import service_facts
 from lockstep.ansible.node_info_windows import windows_facts
 from lockstep.node.errors import AgentError, NodeError
@@ -22,9 +22,9 @@ def observe(session: Session, arguments: Mapping[str, Any], *, check_mode: bool)
 
     Raises TaskError where the node does not answer, or is no Windows.
     """
-    own = questions(arguments)
-    results = _read(session, [*own.values(), *arguments.get("ahead", ())])
-    answers = Answers(dict(zip(own, results, strict=False)))
+    ahead = list(arguments.get("ahead", ()))
+    own = questions(arguments, ahead)
+    answers = answered(own, ahead, _read(session, [*own.values(), *ahead]))
     if not answers("system"):
         raise TaskError("the node does not say which Windows it is", {"it said": answers.errors()["system"]})
     node = {**windows_facts(answers), **service_facts(answers, arguments), "errors": answers.errors()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,8 @@ REGISTRY = {
     "time_server": (rf"{_CONTROL}\Services\W32Time\Parameters", "NtpServer"),
 }
 """Values of the registry that are told. Sources: see the roles that write them."""
+_BY_NAME = {"features": ("feature.read", "features"), "firewall": ("firewall.read", "rules")}
+"""Questions that take a list of names: their operation, and the key of its result."""
 TIME_SERVICE = "W32Time"
 CERTIFICATES = {
     "kubelet_client": ("kubelet_pki", "kubelet-client-current.pem"),
@@ -69,9 +71,23 @@ class Answers:
         return {name: f"{result['error']['message']} [{result['error']['code']}]" for name, result in failed.items()}
 
 
-def questions(arguments: Mapping[str, Any]) -> dict[str, Operation]:
-    """Return the operations for a task's arguments, by name."""
-    return {**_windows(arguments), **_containerd(arguments), **_kubelet(arguments), **_certificates(arguments)}
+def questions(arguments: Mapping[str, Any], ahead: Sequence[Operation] = ()) -> dict[str, Operation]:
+    """Return the operations for a task's arguments, by name, beside what is asked for later tasks in any case."""
+    return {**_windows(arguments, ahead), **_containerd(arguments), **_kubelet(arguments), **_certificates(arguments)}
+
+
+def answered(own: Mapping[str, Operation], ahead: Sequence[Operation], results: Sequence[Result]) -> Answers:
+    """Return the answers to the questions and, of features and firewall rules, what was asked for later tasks too."""
+    answers = dict(zip(own, results, strict=False))
+    others = list(zip(ahead, results[len(own) :], strict=True))
+    for name, (op, kind) in _BY_NAME.items():
+        told = [answers[name]] if name in answers else []
+        told += [result for asked, result in others if asked["op"] == op]
+        failed = [result for result in told if not result["ok"]]
+        if told:
+            facts = {key: value for result in told if result["ok"] for key, value in result[kind].items()}
+            answers[name] = failed[0] if failed else {"op": op, "ok": True, kind: facts}
+    return Answers(answers)
 
 
 def certificate_paths(arguments: Mapping[str, Any]) -> dict[str, str]:
@@ -80,7 +96,7 @@ def certificate_paths(arguments: Mapping[str, Any]) -> dict[str, str]:
     return {**own, CLUSTER_CA: arguments["cluster_ca"]}
 
 
-def _windows(arguments: Mapping[str, Any]) -> dict[str, Operation]:
+def _windows(arguments: Mapping[str, Any], ahead: Sequence[Operation]) -> dict[str, Operation]:
     asked = {
         "system": read_system(),
         "machine": read_machine(),
@@ -90,10 +106,11 @@ def _windows(arguments: Mapping[str, Any]) -> dict[str, Operation]:
         "time_service": read_service(TIME_SERVICE),
         **{name: read_registry(*value) for name, value in REGISTRY.items()},
     }
-    if arguments["features"]:
-        asked["features"] = read_features(arguments["features"])
-    if arguments["firewall_rules"]:
-        asked["firewall"] = read_firewall(arguments["firewall_rules"])
+    for name, names, reads in (("features", "features", read_features), ("firewall", "firewall_rules", read_firewall)):
+        # Windows takes seconds to tell of features, so none is asked for twice.
+        told = {each for other in ahead if other["op"] == _BY_NAME[name][0] for each in other["names"]}
+        if left := [each for each in arguments[names] if each not in told]:
+            asked[name] = reads(left)
     return asked
 
 
