@@ -30,8 +30,9 @@ options:
   feature_source:
     description:
       - Folder or share with the files of features that were removed from the node, such as C(sources\sxs) of the medium
-        of the node's build. Windows asks Windows Update for them if not given.
+        of the node's build. Windows asks Windows Update for them if this is empty.
     type: str
+    default: ""
   min_memory_mb:
     description: Refuse a machine with less memory; a few percent less are accepted, because firmware keeps some.
     type: int

@@ -19,12 +19,18 @@ MODULE_OF_ROLE = {
     "containerd": "containerd_config",
     "kubelet": "kubelet_config",
     "runtime_classes": "runtimeclass_manifests",
+    "windows_host": "windows_host",
 }
 
-OTHER_DEFAULTS = {"kubelet_prune_node_labels", "kubelet_reserved"}
-"""The role gives every label of the plan and knows the pool's machines, a task of one's own need not."""
+OTHER_DEFAULTS = {
+    "containerd_manage_service",
+    "containerd_prune_registries",
+    "kubelet_prune_node_labels",
+    "kubelet_reserved",
+}
+"""A role gives all that is planned and knows the pool's machines, a task of one's own need not."""
 
-OTHER_NAMES = {"artifacts_artifacts": "artifacts_list"}
+OTHER_NAMES = {"artifacts_artifacts": "artifacts_list", "windows_host_host": "windows_host_build"}
 """A variable that would be called after its role twice."""
 
 modules = pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
