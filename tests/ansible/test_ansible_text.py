@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.ansible.text import MASK, masked_fields, shown_toml, shown_yaml
+from lockstep.ansible.text import MASK, masked_fields, shown_hosts, shown_toml, shown_yaml
 
 # Letters of a Greek alphabet, so that they are found nowhere else; quotes, backslashes and line breaks between them.
 SECRETS = st.text("αβγδ", min_size=4).flatmap(
@@ -48,6 +48,27 @@ def test_headers_of_registries(text: str) -> None:
     assert MASK in shown
     assert "kept = 1" in shown
     assert tomlkit.parse(shown.removeprefix("\ufeff"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[header]\nA = 'αβγδ'\nB = ['αβγδ',\n  'αβγδ']\n[host.'https://a.example']\nkept = 1\n",
+        "\ufeffkept = 1\n[host.'https://a.example'.header]\nAuthorization = \"αβγδ\"\n",
+        "[host.'https://a.example']\nheader = {Authorization = 'αβγδ'}\nkept = 1\n",
+        "host = {'https://a.example' = {HEADER = {A = ['αβγδ']}, kept = 1}}\n",
+    ],
+)
+def test_headers_of_hosts(text: str) -> None:
+    shown = shown_hosts(text.encode())
+    assert not GREEK & set(shown)
+    assert MASK in shown
+    assert "kept = 1" in shown
+
+
+@pytest.mark.parametrize("text", ["[[host]]\nheader = {A = 'αβγδ'}\n", "[[host.header]]\nA = 'αβγδ'\n", "αβγδ"])
+def test_hosts_in_a_form_that_cannot_be_masked_are_not_shown(text: str) -> None:
+    assert shown_hosts(text.encode()).startswith("# Not shown")
 
 
 @given(st.lists(SECRETS, min_size=1, max_size=3), st.booleans())
