@@ -33,7 +33,7 @@ def not_in_effect(
     Where the node was changed it is asked again. Raises TaskError where keys are overridden and that is to fail the
     task, or where containerd refuses the files that are on the node.
     """
-    if arguments["state"] != "present":
+    if arguments["state"] != "present" or node.version != arguments["version"]:
         return []
     dump = _dump_now(session, node, arguments) if changed else node.dump
     if not dump["found"] or dump.get("timed_out"):
