@@ -119,7 +119,8 @@ def page_of_role(role: str) -> str:
     """Return docs/roles/<role>.md."""
     folder = ROOT / "roles" / role
     specs = yaml.safe_load((folder / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))
-    example = play_in((folder / "README.md").read_text(encoding="utf-8"), role)
+    readme = folder / "README.md"
+    example = play_in(readme.read_text(encoding="utf-8") if readme.exists() else "", role)
     return role_page(role, specs, (folder / "defaults" / "main.yml").read_text(encoding="utf-8"), example)
 
 

@@ -17,7 +17,10 @@ ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
 DEFAULTS = """\
 ---
 # The port. It is also
-# what the firewall opens.
+# what the firewall opens:
+#   port: 1
+#     deeper: 2
+# and no more.
 port: 10250
 
 # Where things are.
@@ -51,7 +54,7 @@ SPECS: dict[str, Any] = {
 
 def test_comments_stand_above_groups() -> None:
     assert groups(DEFAULTS) == [
-        Group("The port. It is also what the firewall opens.", ("port",)),
+        Group("The port. It is also what the firewall opens: and no more.", ("port",), "port: 1\n  deeper: 2"),
         Group("Where things are.", ("path", "mirrors")),
         Group("By default none.", ("state",)),
     ]
@@ -59,7 +62,8 @@ def test_comments_stand_above_groups() -> None:
 
 def test_a_row_has_type_default_choices_and_all_that_is_said_once() -> None:
     page = role_page("demo", SPECS, DEFAULTS, play_in("", "demo"))
-    assert "| `port` | int | `10250` | The port. It is also what the firewall opens. |" in page
+    assert "| `port` | int | `10250` | The port. It is also what the firewall opens: and no more. |" in page
+    assert "`port`, for example:\n\n```yaml\nport: 1\n  deeper: 2\n```\n" in page
     assert '| `mirrors` | list of dict | `["a\\|b"]` | Mirrors. |' in page
     assert "| `mirrors[].url` | str | required | Address of \\<host>. |" in page
     assert "| `state` | str | `present` | State. By default none. One of `present`, `absent`. |" in page

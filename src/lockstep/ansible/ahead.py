@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
-from lockstep.ansible import containerd_node, kubelet_node, node_artifacts
+from lockstep.ansible import containerd_node, kubelet_node, node_artifacts, windows_host
 from lockstep.ansible.arguments import accepted
 from lockstep.ansible.cache import play_of
 from lockstep.ansible.errors import TaskError
@@ -27,6 +27,7 @@ MODULES: Mapping[str, Reads] = {
     "containerd_config": containerd_node.read_operations,
     "kubelet_config": kubelet_node.read_operations,
     "node_artifacts": node_artifacts.read_operations,
+    "windows_host": windows_host.read_operations,
 }
 """What each module that configures a node reads, for its arguments."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -20,10 +21,14 @@ _SENTENCE = re.compile(r"(?<=[.;]) +(?=[A-Z`])")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Variables that stand together in the defaults, and what the comment above them says."""
+    """Variables that stand together in the defaults, and what the comment above them says.
+
+    `example` is what is indented in the comment.
+    """
 
     comment: str
     names: tuple[str, ...]
+    example: str = ""
 
 
 def groups(defaults: str) -> list[Group]:
@@ -33,13 +38,15 @@ def groups(defaults: str) -> list[Group]:
     open_group = False
     for line in defaults.splitlines():
         if line.startswith("#"):
-            comment.append(line.lstrip("#").strip())
+            comment.append(line[1:].removeprefix(" "))
             open_group = False
         elif match := _NAME.match(line):
             if open_group:
-                found[-1] = Group(found[-1].comment, (*found[-1].names, match[1]))
+                found[-1] = replace(found[-1], names=(*found[-1].names, match[1]))
             else:
-                found.append(Group(" ".join(comment), (match[1],)))
+                prose = [text for text in comment if not text.startswith(" ")]
+                example = [text for text in comment if text.startswith(" ")]
+                found.append(Group(" ".join(prose), (match[1],), textwrap.dedent("\n".join(example))))
             comment, open_group = [], True
         elif not line.strip():
             open_group = False
@@ -74,6 +81,9 @@ def role_page(role: str, specs: Mapping[str, Any], defaults: str, example: str) 
             # What is short and stands above several variables is a heading.
             heading = index or (len(group.names) > 1 and len(group.comment) < _HEADING)
             lines += _rows(name, main["options"][name], values[name], "" if heading else group.comment)
+    for group in groups(defaults):
+        if group.example:
+            lines += ["", f"`{group.names[0]}`, for example:", "", "```yaml", *group.example.splitlines(), "```"]
     return "\n".join(lines) + "\n"
 
 
