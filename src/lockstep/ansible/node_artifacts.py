@@ -61,7 +61,7 @@ def install(
     job = _Job(session, arguments, wanted, node)
     check_files(job.planned.uploads)
     if check_mode:
-        return job.result
+        return job.result()
     if job.planned.undecided and not node.observed.pending:
         return _adopt(job)
     return job.done()
@@ -93,17 +93,16 @@ class _Job:
         self.task = _task(node, arguments, wanted)
         self.planned = plan(node.observed, wanted, self.task)
 
-    @property
-    def result(self) -> dict[str, Any]:
-        """What the task returns."""
-        return result(self.node.system, self.node.observed, self.planned, self.root)
+    def result(self, before: Sequence[Planned] = ()) -> dict[str, Any]:
+        """Return what the task returns, steps that it has done before included."""
+        return result(self.node.system, self.node.observed, self.planned, self.root, before)
 
-    def done(self) -> dict[str, Any]:
+    def done(self, before: Sequence[Planned] = ()) -> dict[str, Any]:
         """Do what is planned, if anything, and return what the task returns."""
         if self.planned.steps:
             self.push()
             self.apply(TRANSACTION, self.planned.steps)
-        return self.result
+        return self.result(before)
 
     def push(self) -> None:
         """Send what comes from the controller."""
@@ -127,8 +126,7 @@ def _adopt(job: _Job) -> dict[str, Any]:
     steps = fetching(job.planned, job.task)
     job.push()
     job.apply(_STORE_TRANSACTION, steps)
-    told = _Job(job.session, job.arguments, job.wanted, read_node(job.session, job.arguments)).done()
-    return {**told, "changed": True, "steps": [*(step.label for step in steps), *told["steps"]]}
+    return _Job(job.session, job.arguments, job.wanted, read_node(job.session, job.arguments)).done(steps)
 
 
 def _wanted(arguments: Mapping[str, Any]) -> tuple[Wanted, ...]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from lockstep.ansible.node import System, file_diff
 from lockstep.artifacts.changes import Change, FileChange
 from lockstep.artifacts.observed import Observed
-from lockstep.artifacts.plan import Plan
+from lockstep.artifacts.plan import Plan, Planned
 from lockstep.artifacts.warnings import warnings
 from lockstep.node.operations import Operation
 
 
-def result(system: System, observed: Observed, planned: Plan, root: str) -> dict[str, Any]:
-    """Return what the task returns."""
-    operations = [step.operation for step in planned.steps]
+def result(
+    system: System, observed: Observed, planned: Plan, root: str, done: Sequence[Planned] = ()
+) -> dict[str, Any]:
+    """Return what the task returns; `done` are steps that were done before what is observed was read."""
+    steps = [*done, *planned.steps]
+    operations = [step.operation for step in steps]
     return {
-        "changed": bool(planned.steps),
+        "changed": bool(steps),
         "artifacts": [
             {
                 "name": each.wanted.name,
@@ -28,21 +32,27 @@ def result(system: System, observed: Observed, planned: Plan, root: str) -> dict
             }
             for each in planned.changes
         ],
-        "steps": [step.label for step in planned.steps],
+        "steps": [step.label for step in steps],
         "restarted": [operation["name"] for operation in operations if operation["op"] == "service.restart"],
         "removed": list(planned.pruned),
         "store": root,
         "node": system.data(),
         "warnings": list(warnings(observed, planned.changes)),
-        "diff": _diff(planned, observed, root),
+        "diff": _diff(planned, observed, root, done),
     }
 
 
-def _diff(planned: Plan, observed: Observed, root: str) -> list[dict[str, str]]:
-    entries = [file_diff(each.wanted.name, _before(each), _after(each)) for each in planned.changes if each.differing]
-    before = sorted(entry.entry for entry in observed.entries)
+def _diff(planned: Plan, observed: Observed, root: str, done: Sequence[Planned]) -> list[dict[str, str]]:
+    fetched = [step.wanted for step in done]
+    entries = [
+        file_diff(each.wanted.name, _before(each), _after(each, fetched=each.fetch or each.wanted in fetched))
+        for each in planned.changes
+        if each.differing
+    ]
+    new = {_entry(step.operation) for step in done}
+    before = sorted({entry.entry for entry in observed.entries} - new)
     added = [_entry(step.operation) for step in planned.steps if step.operation["op"] == "store.add"]
-    after = sorted({*before, *added} - set(planned.pruned))
+    after = sorted({*before, *new, *added} - set(planned.pruned))
     if after != before:
         entries.append(file_diff(f"{root} (what the node keeps)", _lines(before), _lines(after)))
     return entries
@@ -63,9 +73,9 @@ def _was(file: FileChange) -> str:
     return f"{file.file.path}: {_short(file.before)}" + (" (of no release in the store)" if file.foreign else "")
 
 
-def _after(change: Change) -> str:
+def _after(change: Change, *, fetched: bool) -> str:
     files = [f"{file.file.path}: {_short(file.after)}" for file in change.files]
-    source = [f"from {change.wanted.source}"] if change.fetch else ["from the node's store"]
+    source = [f"from {change.wanted.source}"] if fetched else ["from the node's store"]
     return _lines([str(change.wanted), f"sha256 {change.wanted.digest}", *source, *files])
 
 

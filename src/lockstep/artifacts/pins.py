@@ -67,7 +67,7 @@ def pins_text(pins: Sequence[Pin], order: Sequence[str]) -> str:
         lines.append(f"  {name}:")
         for pin in sorted((pin for pin in pins if pin.name == name), key=lambda pin: pin.version):
             lines += [f"    # {pin.source}"] if pin.source else []
-            lines.append(f'    "{pin.version}": {pin.digest}')
+            lines.append(f'    "{pin.version}": "{pin.digest}"')
     return _HEAD + "\n".join(lines) + "\n"
 
 
@@ -80,7 +80,7 @@ def _sources(text: str) -> dict[str, str]:
         if stripped.startswith("#"):
             above = stripped.lstrip("# ")
             continue
-        digest = stripped.rpartition(": ")[2]
+        digest = stripped.rpartition(": ")[2].strip("\"'")
         if above and DIGEST.fullmatch(digest):
             found[digest] = above
         above = ""
