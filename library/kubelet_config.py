@@ -108,9 +108,10 @@ options:
   start_type:
     description:
       - How the service starts with Windows; V(delayed) is automatic, some time after the boot.
-      - If not given, V(automatic) for a service that is new, and as it is otherwise.
+      - V(auto) is V(automatic) for a service that is new, and as it is otherwise.
     type: str
-    choices: [automatic, delayed]
+    choices: [auto, automatic, delayed]
+    default: auto
   depends_on:
     description: Services that have to run first. One that the service depends on already stays.
     type: list
@@ -143,6 +144,7 @@ options:
       - The kubeconfig to join with, as text. It is a secret, and shown nowhere.
       - It is written as long as O(kubeconfig) is not there; after that kubelet does not need it.
     type: str
+    no_log: true
   client_ca:
     description:
       - The certificates (PEM, as text) by which kubelet trusts who asks it for logs and the like, mostly the cluster's CA.
@@ -313,7 +315,7 @@ path:
   type: str
   sample: C:\var\lib\kubelet\config.yaml
 command_line:
-  description: The service's command line after the task.
+  description: Kubelet's own command line after the task, without what starts it.
   returned: success
   type: str
 wrapper:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ def test_refused(make_node: MakeNode, path: Path) -> None:
             node.remove_service(name)
         else:
             node.engine.services.configure(name, line)
+    registry = node.engine.folder / "registry.json"
+    registry.write_text(json.dumps({**json.loads(registry.read_text()), **case.get("registry", {})}))
     for fault in case.get("faults", ()):
         node.engine.faults.add(**fault)
     before = state(node)

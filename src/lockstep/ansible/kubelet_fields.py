@@ -46,8 +46,8 @@ def planned_fields(node: KubeletNode, arguments: Mapping[str, Any], paths: Paths
         _refuse_without_cluster(node, given, paths)
         under = dict(STANDALONE)
     elif is_standalone(there) and not node.registered(arguments["version"]):
-        under = dict(JOINED)
-    if joined and node.content is None:
+        under = {**JOINED, "rotateCertificates": True}
+    elif node.content is None:
         under["rotateCertificates"] = True
     if (arguments["client_ca"] or node.there(paths.client_ca)) and client_ca_of(there) is None:
         under = merged(under, {"authentication": {"x509": {"clientCAFile": paths.client_ca.replace("\\", "/")}}})

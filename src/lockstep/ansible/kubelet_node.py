@@ -44,7 +44,7 @@ class KubeletNode:
     `observed` is the result of service.read. `version` is that of the service's kubelet.exe, or, where there is no
     service yet, of the one that it is to run. `parameters` are nssm's. `files` are the contents of further files and
     `digests` the SHA-256 of those that were not read as such, None for one that is not there, by path; `folders` says
-    which are there.
+    which are there, and `needs` which of the services that kubelet's depends on.
     """
 
     system: System
@@ -60,6 +60,7 @@ class KubeletNode:
     digests: Mapping[str, str | None] = field(default_factory=dict)
     folders: Mapping[str, bool] = field(default_factory=dict)
     machine: Result = field(default_factory=dict)
+    needs: Mapping[str, bool] = field(default_factory=dict)
 
     def fail(self, message: str, do: str) -> TaskError:
         """Return the error that this node cannot be configured."""
@@ -72,11 +73,12 @@ class KubeletNode:
         return {log_runner.PROGRAM: RUNNER, nssm.PROGRAM: NSSM}.get(program, NONE)
 
     def line(self) -> str | None:
-        """Return kubelet's own command line, its program first, whatever starts it; None where there is no service.
+        """Return kubelet's own command line, its program first, whatever starts it; None where there is none yet.
 
         Raises TaskError where the service runs something else.
         """
-        if not self.service.exists:
+        begun = self.pending and self.wrapper == NSSM and not self.parameters.get(nssm.APPLICATION)
+        if begun or not self.service.exists:
             return None
         try:
             if self.wrapper == NSSM:
@@ -139,6 +141,7 @@ def read_node(session: Session, arguments: Mapping[str, Any]) -> KubeletNode:
         digests={_path(name): result.get("sha256") for name, result in found.items() if name.startswith("digest ")},
         folders={_path(name): result["exists"] for name, result in found.items() if name.startswith("folder ")},
         machine=found.get("machine", {}),
+        needs={_path(name): result["exists"] for name, result in found.items() if name.startswith("needed ")},
     )
 
 
@@ -172,6 +175,7 @@ def _more(arguments: Mapping[str, Any]) -> dict[str, Operation]:
         **{f"file {path}": read_file(path) for path in files},
         **{f"digest {path}": digest_file(path) for path in digests},
         **{f"folder {path}": read_folder(path) for path in folders},
+        **{f"needed {name}": read_service(name) for name in arguments["depends_on"]},
         **({"machine": read_machine()} if arguments["reserved"] == AUTO else {}),
     }
 

@@ -61,23 +61,25 @@ def missing_programs(
         missing.append(paths.runner)
     if wanted.wrapper == NSSM != node.wrapper and not node.there(paths.nssm):
         missing.append(paths.nssm)
+    services = [name for name, there in node.needs.items() if not there]
     own = [paths.provider(str(each["name"])) for each in arguments["credential_providers"]]
     providers = [path for path in own if not node.there(path)]
-    if not missing and not providers:
+    lacking = [*missing, *providers, *(f"service {name}" for name in services)]
+    if not lacking:
         return []
-    listed = ", ".join([*missing, *providers])
     if check_mode:
-        return [f"not on the node yet: {listed}"]
+        return [f"not on the node yet: {', '.join(lacking)}"]
     facts = {
         "node": str(node.system),
-        "missing": "\n".join([*missing, *providers]),
+        "missing": "\n".join(lacking),
         "do": "\n".join(
             advice
             for advice, needed in (
                 ("run the role artifacts before this one, which puts kubelet's programs there", missing),
+                ("run the role containerd before this one, or name other services in depends_on", services),
                 (f"put the credential providers into {paths.providers_folder}", providers),
             )
             if needed
         ),
     }
-    raise TaskError("this node lacks programs that kubelet's service needs, so nothing was done", facts)
+    raise TaskError("this node lacks what kubelet's service needs, so nothing was done", facts)

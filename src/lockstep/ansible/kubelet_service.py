@@ -33,8 +33,13 @@ class PlannedService:
     parameters: Mapping[str, nssm.Value] = field(default_factory=dict)
 
     def steps(self, node: KubeletNode, *, again: bool) -> list[Step]:
-        """Return what has to be done; with `again` everything is stated anew."""
-        return [*definition_steps(node.observed, self.definition, again=again), *self._registry(node)]
+        """Return what has to be done; with `again` everything is stated anew.
+
+        kubelet's flags are at every moment where the next run finds them, should this one be cut short: they are in the
+        registry before the service is nssm's, and in the service again before they go from there.
+        """
+        definition, registry = definition_steps(node.observed, self.definition, again=again), list(self._registry(node))
+        return [*registry, *definition] if self.parameters and node.service.exists else [*definition, *registry]
 
     def diff(self, node: KubeletNode) -> list[dict[str, str]]:
         """Return the entries of the task's diff."""
@@ -46,14 +51,15 @@ class PlannedService:
 
     def _registry(self, node: KubeletNode) -> Iterator[Step]:
         key = nssm.key(self.definition.name)
-        for name, kind in nssm.KINDS.items():
+        # Application last: without it, nssm's parameters are not complete.
+        for name in reversed(list(nssm.KINDS)):
             former, value = node.parameters.get(name), self.parameters.get(name)
             if former == value:
                 continue
             if value is None and former is not None:
                 yield Step(f"remove nssm's {name}", remove_registry(key, name, replaces=former))
             elif value is not None:
-                yield Step(f"set nssm's {name}", write_registry(key, name, kind, value, replaces=former))
+                yield Step(f"set nssm's {name}", write_registry(key, name, nssm.KINDS[name], value, replaces=former))
 
 
 def wrapper_of(node: KubeletNode, arguments: Mapping[str, Any]) -> str:
@@ -67,11 +73,11 @@ def planned_service(node: KubeletNode, arguments: Mapping[str, Any], line: str, 
     """Return the service that starts kubelet with this line; one that is there keeps what it has otherwise."""
     definition, paths = _definition(node, arguments), Paths.of(arguments)
     if wrapper == NSSM:
-        there = node.wrapper == NSSM
+        there = node.wrapper == NSSM and bool(node.parameters.get(nssm.APPLICATION))
         given = nssm.logging(paths.log_file, arguments["log_max_size"])
         begin = {**nssm.fresh(paths.program), **nssm.logging(LOG_FILE, LOG_SIZE)}
         parameters = {**(node.parameters if there else begin), **given}
-        binary = node.service.binary_path if there else quote(paths.nssm)
+        binary = node.service.binary_path if node.wrapper == NSSM else quote(paths.nssm)
         return PlannedService(definition.running(binary), nssm.with_line(parameters, line))
     return PlannedService(definition.running(_native(node, arguments, line, wrapper)))
 
@@ -109,8 +115,8 @@ def _log_flags(file: str | None, size: str | None, age: str | None) -> dict[str,
 
 
 def _definition(node: KubeletNode, arguments: Mapping[str, Any]) -> ServiceDefinition:
-    name, start, needs = node.service.name, arguments["start_type"], tuple(arguments["depends_on"])
-    there = node.observed
+    name, needs, there = node.service.name, tuple(arguments["depends_on"]), node.observed
+    start = None if arguments["start_type"] == AUTO else arguments["start_type"]
     if not there["exists"]:
         return ServiceDefinition(
             name,
@@ -132,7 +138,7 @@ def _definition(node: KubeletNode, arguments: Mapping[str, Any]) -> ServiceDefin
 
 def _text(parameters: Mapping[str, nssm.Value]) -> str:
     """Return nssm's parameters for people to see; flags with a secret are masked as on any command line."""
-    return "".join(f"{name:<15}{_shown(name, parameters[name])}\n" for name in nssm.KINDS if name in parameters)
+    return "".join(f"{name:<17}{_shown(name, parameters[name])}\n" for name in nssm.KINDS if name in parameters)
 
 
 def _shown(name: str, value: nssm.Value) -> str:

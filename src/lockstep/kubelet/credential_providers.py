@@ -55,7 +55,7 @@ def masked(providers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the same providers with the values of their environment variables masked."""
     return [
         {
-            name: [{**variable, "value": MASK} for variable in value] if name == "env" else value
+            name: [{**variable, "value": MASK} for variable in value] if name == "env" and value else value
             for name, value in each.items()
         }
         for each in providers

@@ -15,8 +15,9 @@ from lockstep.kubelet.problem import CommandLineError
 from lockstep.kubelet.service_line import find_kubelet
 
 PROGRAM = "nssm.exe"
+APPLICATION = "Application"
 KINDS: Mapping[str, str] = {
-    "Application": "expand_string",
+    APPLICATION: "expand_string",
     "AppParameters": "expand_string",
     "AppDirectory": "expand_string",
     "AppStdout": "expand_string",
@@ -37,7 +38,7 @@ def key(service: str) -> str:
 
 def line_of(parameters: Mapping[str, object]) -> str:
     """Return kubelet's own command line, program first; raises CommandLineError where nssm starts something else."""
-    program = str(parameters.get("Application") or "")
+    program = str(parameters.get(APPLICATION) or "")
     if not program:
         raise CommandLineError("nssm.exe starts nothing: its parameter Application is not set", "remove the service")
     line = f"{quote(program)} {parameters.get('AppParameters') or ''}".rstrip()
@@ -56,7 +57,7 @@ def line_of(parameters: Mapping[str, object]) -> str:
 def with_line(parameters: Mapping[str, Value], line: str) -> dict[str, Value]:
     """Return the parameters with kubelet's own command line in them."""
     program = split(line)[0]
-    return {**parameters, "Application": program.value, "AppParameters": line[program.end :].strip()}
+    return {**parameters, APPLICATION: program.value, "AppParameters": line[program.end :].strip()}
 
 
 def fresh(program: str) -> dict[str, Value]:
