@@ -181,7 +181,7 @@ def content(given: Any) -> bytes:
     if kind == "base64":
         return base64.b64decode(str(value))
     if kind == "json":
-        return json.dumps(value).encode("ascii")
+        return json.dumps(_fill(value)).encode("ascii")
     assert kind == "size", f"no such content: {given}"
     pattern = bytes(range(256)) * 257 + b"\r\n"
     size = int(value)

@@ -51,7 +51,9 @@ function Read-Block($Source, [byte[]]$Buffer, [int]$Count) {
 # Free bytes where a path is or is going to be.
 function Get-FreeSpace([string]$Path) {
     while ($Path -match '[\\/]' -and -not [IO.Directory]::Exists($Path)) { $Path = Get-Parent $Path }
-    return (New-Object IO.DriveInfo $Path).AvailableFreeSpace
+    $drive = New-Object IO.DriveInfo $Path
+    if (-not $drive.IsReady) { throw (New-Failure 'io' "There is no drive $Path, or it is not ready.") }
+    return $drive.AvailableFreeSpace
 }
 
 # Say so at once where there is no room, instead of after all but the last byte.

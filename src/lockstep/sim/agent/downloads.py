@@ -69,7 +69,7 @@ class Download:
             raise OperationError("no_space", message)
         data = bytearray()
         try:
-            while block := answer.read(_BLOCK):
+            while block := answer.read1(_BLOCK):
                 data += block
                 if self.clock.now() - began >= self.seconds:
                     break

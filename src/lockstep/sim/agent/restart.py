@@ -23,23 +23,24 @@ def restart(
     if service is None:
         raise OperationError("missing", f"There is no service {name}.")
     named = [other.lower() for other in dependents]
-    stopping = services.dependents(name)
-    stopping += [other for other in services.all_dependents(name) if other.lower() in named and other not in stopping]
+    running = services.dependents(name)
+    stopping = [other for other in services.all_dependents(name) if other in running or other.lower() in named]
     for other in stopping:
         stop(services, other, seconds, force=force)
     stop(services, name, seconds, force=force)
     process_id = start(services, name, seconds, settle)
-    for other in reversed(stopping):
+    starting = stopping[::-1]
+    for other in starting:
         dependent = services.get(other)
         if dependent is not None and dependent.state == "stopped":
             start(services, other, seconds, 0)
-    return {"process_id": process_id, "restarted_dependents": stopping}
+    return {"process_id": process_id, "restarted_dependents": starting}
 
 
 def stop(services: Services, name: str, seconds: float, *, force: bool = False) -> None:
     """Stop a service, or end its process where `force` says so and it does not stop in time; raises OperationError."""
     state = services.wait(name, ("running", "stopped", "paused"), seconds)
-    if state == "running":
+    if state in ("running", "paused"):
         services.stop(name)
         state = services.wait(name, ("stopped",), seconds)
     if state == "stopped":

@@ -113,6 +113,10 @@ def _fetched(context: Context, store: Store, operation: Operation) -> bytes:
         data = Download(source, operation["timeout_seconds"], clock, lambda: room).fetch()
     else:
         data = _copied(context, source["path"])
+        room = files.disk.free(store.root)
+        if len(data) > room:
+            message = f"{source['path']} has {len(data)} bytes, and the drive of {store.root} has {room} bytes free."
+            raise OperationError("no_space", message)
     files.disk.write(part, data)
     return data
 
