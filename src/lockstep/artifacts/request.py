@@ -112,17 +112,17 @@ class _One:
         if not _NAME.fullmatch(self.name):
             yield "expected a name of small letters, digits and hyphens"
             return
-        if not self.version or not _VERSION.fullmatch(self.version):
+        unknown = [] if self.known else list(self._unknown_problems())
+        yield from unknown
+        if unknown:
+            return
+        if not _VERSION.fullmatch(self.version):
             got = f", got '{shortened(self.version)}'" if self.version else ""
             yield f"version: expected a release, such as 2.3.4{got}"
             return
         given = [key for key in _SOURCES if self.item[key]]
         if len(given) > 1:
             yield f"{' and '.join(given)} exclude each other: it comes from one place"
-        unknown = [] if self.known else list(self._unknown_problems())
-        yield from unknown
-        if unknown:
-            return
         yield from self._source_problems()
         yield from self._file_problems()
         yield from self._digest_problems()
@@ -148,13 +148,15 @@ class _One:
         )
 
     def _unknown_problems(self) -> Iterator[str]:
-        missing = [key for key in ("into",) if not self.item[key]]
-        missing += [] if self.source else ["url, path or src"]
+        missing = [key for key in ("version", "into") if not self.item[key]]
+        missing += [] if self.source else ["one of url, path, src"]
         missing += ["files"] if self.format != "file" and not self.item["files"] else []
         if missing:
             near = nearest(self.name, known_artifacts())
             meant = f"; did you mean '{near}'?" if near else ""
-            yield f"the catalogue does not know it, so it needs {' and '.join(missing)} too{meant}"
+            *most, last = missing
+            needs = f"{', '.join(most)} and {last}" if most else last
+            yield f"the catalogue does not know it, so it needs {needs} too{meant}"
 
     def _source_problems(self) -> Iterator[str]:
         url = self.item["url"]
