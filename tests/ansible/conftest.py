@@ -60,6 +60,10 @@ class Node:
         self.before_request: Callable[[int], None] = lambda _: None
         self.session = Session(self._run)
 
+    def new_session(self) -> Session:
+        """Return a session as each task has one of its own."""
+        return Session(self._run)
+
     def _run(self, command: str, standard_input: bytes) -> Completed:
         self.requests += 1
         self.before_request(self.requests)

@@ -59,7 +59,7 @@ def restart(
             if settled(results):
                 break
     if back is None:
-        raise _never_back(system, wait.seconds, said)
+        raise _never_back(system, reasons, wait.seconds, said)
     return back
 
 
@@ -76,11 +76,13 @@ def _asked(session: Session, operations: Sequence[Operation], wait: Wait) -> tup
         return [], str(error)
 
 
-def _never_back(system: System, seconds: int, said: str) -> TaskError:
+def _never_back(system: System, reasons: Sequence[str], seconds: int, said: str) -> TaskError:
     do = (
         "look at the machine's console: Windows may still be configuring features, or wait for somebody. When it is "
         "back, run again, which goes on from there; lockstep_reboot_timeout gives it longer"
     )
     message = f"Windows was to restart, and was not back after {seconds} s"
-    first = said.strip().splitlines()[:1]
-    return TaskError(message, {"node": str(system), "it said": "".join(first), "do": do}, {"changed": True})
+    first = "".join(said.strip().splitlines()[:1])
+    step = f"{LABEL}, because of {', '.join(reasons)}"
+    facts = {"node": str(system), "step": step, "it said": first, "do": do}
+    return TaskError(message, facts, {"changed": True})

@@ -54,7 +54,7 @@ def size_problems(machine: Result, needs: Needs, *, ready: bool) -> Iterator[Pro
         beside = " for Windows and one utility VM of the largest class" if needs.hyperv else ""
         yield Problem("memory", f"{text}{beside}", _larger("memory", needs))
     if machine["processors"] < needs.processors:
-        text = f"the machine has {machine['processors']} logical processors, expected {needs.processors}"
+        text = f"logical processors of the machine: {machine['processors']}, expected {needs.processors}"
         yield Problem("processors", text, _larger("processors", needs))
     free = next((disk["free_bytes"] for disk in machine["disks"] if disk["drive"].upper() == "C:"), None)
     if free is not None and free < needs.free_disk_gb * _GIGABYTE:
