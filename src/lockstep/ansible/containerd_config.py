@@ -22,7 +22,7 @@ from lockstep.ansible.containerd_node import (
     version_arguments,
 )
 from lockstep.ansible.containerd_registries import RegistriesPlan, planned_registries
-from lockstep.ansible.containerd_service import ServicePlan, planned_service, refuse_wrong_service
+from lockstep.ansible.containerd_service import ServicePlan, planned_service, refuse_wrong_service, wrapper_problem
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import Step, apply, file_diff, restarts
 from lockstep.ansible.text import shown_toml
@@ -113,17 +113,19 @@ def _require(node: ContainerdNode, arguments: Mapping[str, Any], *, check_mode: 
     if not managed(arguments):
         node.require_service()
     node.require_file()
-    problem = node.version_problem(arguments["version"])
+    problems = [node.version_problem(arguments["version"])]
     if managed(arguments) and node.version is None:
-        problem = (
-            f"there is no containerd.exe at {arguments['program']}, or it does not tell its version",
-            "run the role artifacts first, which installs it, or set program to where it is",
-        )
-    if problem is None:
-        return []
-    if check_mode and managed(arguments):
-        return [f"{problem[0]}: in check mode that is only noted, since an earlier role may install it"]
-    raise node.fail(*problem)
+        missing = f"there is no containerd.exe at {arguments['program']}, or it does not tell its version"
+        problems = [(missing, "run the role artifacts first, which installs it, or set program to where it is")]
+    if managed(arguments):
+        problems.append(wrapper_problem(node, arguments))
+    notes = []
+    for problem in problems:
+        if problem is not None and not (check_mode and managed(arguments)):
+            raise node.fail(*problem)
+        if problem is not None:
+            notes.append(f"{problem[0]}: in check mode that is only noted, since an earlier role may install it")
+    return notes
 
 
 def _planned(session: Session, node: ContainerdNode, settings: Settings, arguments: Mapping[str, Any]) -> _Plan:

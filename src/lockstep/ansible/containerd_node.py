@@ -20,6 +20,7 @@ from lockstep.node.operations import (
     Program,
     Result,
     content_of,
+    digest_file,
     read_file,
     read_folder,
     read_registry,
@@ -49,7 +50,8 @@ class ContainerdNode:
 
     `observed` is the result of service.read, `parameters` are nssm's. `program` is containerd.exe, `crictl` None where
     that program is not there. `dump` is what `containerd config dump` said of the file that is there. `logs` says
-    whether the log file's folder is there, False where it was not asked for.
+    whether the log file's folder is there, `nssm_there` whether the nssm.exe is that a task names, both False where
+    that was not asked.
     """
 
     system: System
@@ -64,6 +66,7 @@ class ContainerdNode:
     dump: Result
     parameters: Mapping[str, nssm.Value] = field(default_factory=dict)
     logs: bool = False
+    nssm_there: bool = False
     registries: ObservedRegistries | None = None
 
     def fail(self, message: str, do: str) -> TaskError:
@@ -153,6 +156,7 @@ def read_node(session: Session, arguments: Mapping[str, Any]) -> ContainerdNode:
         dump=found["dump"],
         parameters={key: result["value"] for key, result in parameters.items() if result["exists"]},
         logs="logs" in found and found["logs"]["exists"],
+        nssm_there="wrapper" in found and found["wrapper"]["exists"],
         registries=ObservedRegistries.of(found) if arguments.get("registries") is not None else None,
     )
 
@@ -171,6 +175,7 @@ def _named(arguments: Mapping[str, Any]) -> dict[str, Operation]:
     if managed(arguments):
         key = nssm.key(arguments["service"])
         named |= {f"nssm {name}": read_registry(key, name) for name in nssm.KINDS}
+        named["wrapper"] = digest_file(arguments["nssm"])
         named["logs"] = read_folder(ntpath.dirname(arguments["log_file"] or LOG_FILE))
     if arguments.get("registries") is not None:
         named |= registry_operations(arguments)

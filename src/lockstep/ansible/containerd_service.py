@@ -69,6 +69,15 @@ def refuse_wrong_service(arguments: Mapping[str, Any]) -> None:
         raise TaskError(listed("the service cannot be like this:", problems))
 
 
+def wrapper_problem(node: ContainerdNode, arguments: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return that the nssm.exe is missing which is to start containerd, and what to do; None where it is not."""
+    if node.nssm_there or not _wrapped(node, arguments) or node.wrapped:
+        return None
+    return f"there is no {arguments['nssm']}", (
+        "run the role artifacts first, with nssm among its artifacts, set nssm to where it is, or wrapper to none"
+    )
+
+
 def planned_service(node: ContainerdNode, arguments: Mapping[str, Any]) -> ServicePlan:
     """Return what is to be done to the service. Raises TaskError where its name is taken by another one."""
     wrapped = _wrapped(node, arguments)

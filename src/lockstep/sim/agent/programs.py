@@ -12,6 +12,7 @@ from lockstep.sim.programs import NotAProgramError, find
 from lockstep.sim.services import BAD_PROGRAM, FILE_NOT_FOUND, MESSAGES, Services
 
 _OUTPUT_LIMIT = 1024 * 1024
+_FULL = re.compile(r"[A-Za-z]:[\\/]")
 _TO_EXE = re.compile(r"^(.*?\.exe)(\s|$)", re.IGNORECASE)
 
 
@@ -34,7 +35,7 @@ def resolve(machine: Machine, services: Services, operation: Mapping[str, Any]) 
         path = program_path(service.binary_path)
         if operation.get("sibling"):
             path = f"{path.rpartition(chr(92))[0]}\\{operation['sibling']}"
-    return path if machine.disk.exists(path) else None
+    return path if _FULL.match(path) and machine.disk.exists(path) else None
 
 
 class Finished(NamedTuple):
