@@ -39,6 +39,6 @@ def _read(session: Session, operations: list[Operation]) -> list[Result]:
         raise TaskError("the node cannot be read", facts) from error
     except ConnectionBrokeError as error:
         facts = {"it said": str(error), "do": "run again when the node can be reached"}
-        raise TaskError("the connection broke while the node was read", facts) from error
+        raise TaskError("the connection broke while the node was read, so nothing was done", facts) from error
     except AgentError as error:
         raise TaskError(str(error)) from error
