@@ -3,6 +3,7 @@
     FOLDER/<version>/service-<recipe>/containerd.exe    upstream, as a service in whatever session services run
     FOLDER/<version>/service-<recipe>/ctr.exe           upstream
     FOLDER/crictl-<version>/crictl.exe                  upstream
+    FOLDER/log-runner-<version>/kube-log-runner.exe     upstream
     FOLDER/kubelet.exe                                  the kubelet of the stand-in (tests/standin/kubelet)
 
 What is there is not built again, but for kubelet, whose source is here, and for what an earlier recipe (this file)
@@ -47,6 +48,11 @@ def crictl(folder: Path) -> Path:
     return folder / f"crictl-{RELEASES['crictl']}" / "crictl.exe"
 
 
+def log_runner(folder: Path) -> Path:
+    """Where kube-log-runner.exe lies."""
+    return folder / f"log-runner-{RELEASES['component-base']}" / "kube-log-runner.exe"
+
+
 def kubelet(folder: Path) -> Path:
     """Where the stand-in's kubelet.exe lies."""
     return folder / "kubelet.exe"
@@ -55,7 +61,7 @@ def kubelet(folder: Path) -> Path:
 def missing(folder: Path) -> list[Path]:
     """Return the programs that are still to be built."""
     wanted = [containerd(folder, version, name) for version in RELEASES["containerd"] for name in CONTAINERD]
-    return [path for path in (*wanted, crictl(folder), kubelet(folder)) if not path.exists()]
+    return [path for path in (*wanted, crictl(folder), log_runner(folder), kubelet(folder)) if not path.exists()]
 
 
 def main() -> int:
@@ -68,14 +74,18 @@ def main() -> int:
     for version in RELEASES["containerd"]:
         module = "github.com/containerd/containerd" + ("" if version.startswith("1.") else "/v2")
         for name in CONTAINERD:
-            _build(containerd(folder, version, name), module, version, f"-X {module}/version.Version=v{version}")
-    _build(crictl(folder), "sigs.k8s.io/cri-tools", RELEASES["crictl"], "")
+            _build(containerd(folder, version, name), module, version, flags=f"-X {module}/version.Version=v{version}")
+    _build(crictl(folder), "sigs.k8s.io/cri-tools", RELEASES["crictl"])
+    _build(log_runner(folder), "k8s.io/component-base", RELEASES["component-base"], "logs")
     go(HERE / "kubelet", "build", "-trimpath", "-ldflags=-s -w", f"-o={kubelet(folder)}", ".")
     return 0
 
 
-def _build(program: Path, module: str, version: str, flags: str) -> None:
-    """Build one program of a module; it appears at its place when it is complete, never before."""
+def _build(program: Path, module: str, version: str, where: str = "cmd", *, flags: str = "") -> None:
+    """Build one program of a module; it appears at its place when it is complete, never before.
+
+    `where` is the folder of the module that has it.
+    """
     if program.exists():
         return
     sys.stderr.write(f"building {program.name} {version} for Windows\n")
@@ -88,7 +98,7 @@ def _build(program: Path, module: str, version: str, flags: str) -> None:
         if program.name == "containerd.exe":
             later = "time.AfterFunc(time.Second, func() { close(h.done) })"
             _edit(work, module, "cmd/containerd/command/service_windows.go", "close(h.done)", later)
-        package = f"{module}/cmd/{program.stem}"
+        package = f"{module}/{where}/{program.stem}"
         go(work, "build", "-mod=mod", "-trimpath", f"-ldflags=-s -w {flags}", f"-o={work / 'program'}", package)
         program.parent.mkdir(parents=True, exist_ok=True)
         half = program.with_name(program.name + ".half")

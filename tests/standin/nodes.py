@@ -87,6 +87,7 @@ def start(folder: Path, spec: NodeSpec) -> standin.Node:
     _install(node, build.containerd(programs, spec.containerd, "ctr.exe"), CONTAINERD)
     _install(node, build.crictl(programs), CONTAINERD)
     _install(node, build.kubelet(programs), KUBELET)
+    _install(node, build.log_runner(programs), KUBELET)
     node.place(KUBELET).with_name("kubelet.version").write_text(f"{spec.kubernetes}\n", encoding="ascii")
     if spec.prepared == "programs":
         return node
