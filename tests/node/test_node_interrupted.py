@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.node.support import interruption
+from tests.node.support import interruption, registry
 from tests.node.support.linux import Host, LinuxBench
 from tests.node.support.operator import USERS_TEXT, Operator
 
@@ -47,7 +48,7 @@ def _files(bench: LinuxBench) -> dict[str, bytes]:
     return {
         path.name: path.read_bytes()
         for path in bench.folder.iterdir()
-        if path.is_file() and not path.name.endswith(".exe")
+        if path.is_file() and not path.name.endswith(".exe") and path.name != registry.FILE
     }
 
 
@@ -95,6 +96,9 @@ def test_interrupted_while_it_is_undone(host: Host, tmp_path: Path) -> None:
         assert kept == before, f"interrupted before change {at}"
         now = bench.services([NAME])[NAME]
         assert (now.state, now.binary_path) == ("running", service.binary_path), f"before change {at}"
+        keys = json.loads((bench.folder / registry.FILE).read_text())
+        assert not [key for key in keys if NAME in key and not key.endswith(f"Services\\{NAME}")], f"before change {at}"
+        assert not [key for key in keys if "Environment" in keys[key]], f"before change {at}"
         Operator(NAME).carry_out(Session(bench.run))
         _assert_planned(bench, f"before change {at}, then undone")
         assert USERS_TEXT in _files(bench)[Operator(NAME).config]

@@ -19,7 +19,7 @@ from lockstep.node.wire import command_line, envelope
 
 pytestmark = [pytest.mark.windows, pytest.mark.slow]
 
-CHANGES = 43
+CHANGES = 48
 """About how many changes an apply makes; before every single one is what test_node_interrupted.py shows."""
 
 

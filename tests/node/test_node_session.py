@@ -125,7 +125,7 @@ def _failed_apply(**more: Any) -> NodeError:
         "ok": False,
         "results": [
             {"op": "file.write", "ok": True, "changed": True, "sha256": "0" * 64},
-            {"op": "service.configure", "ok": True, "changed": True},
+            {"op": "service.define", "ok": True, "changed": True, "created": False},
             {
                 "op": "service.restart",
                 "ok": False,

@@ -139,12 +139,12 @@ class Services:
         return found
 
     def all_dependents(self, name: str) -> list[str]:
-        """Services that depend directly on this one, whatever their state."""
-        return [
-            service.name
-            for service in self._all.values()
-            if name.lower() in (other.lower() for other in service.depends_on)
-        ]
+        """Return the services that need this one, by way of others too, whatever their state, in the order to stop."""
+        found: list[str] = []
+        for service in self._all.values():
+            if name.lower() in (other.lower() for other in service.depends_on):
+                found += [other for other in [*self.all_dependents(service.name), service.name] if other not in found]
+        return found
 
     def now(self) -> float:
         """Return the node's time."""

@@ -18,7 +18,11 @@ _CHANGES = (
     r"\$stream\.Flush\(",
     r"\$Service\.(?:Start|Stop)\(\)",
     r"Stop-Process -Id",
-    r"\$done = Invoke-Program \$ServiceControl @\('config'",
+    r"\$done = Invoke-Program \$ServiceControl \$Arguments",
+    r"\$opened = \(Get-Hive\)\.CreateSubKey\(",
+    r"\$opened\.SetValue\(",
+    r"\$Opened\.DeleteValue\(",
+    r"\(Get-Hive\)\.DeleteSubKey\(",
 )
 _WRITE = "$stream.Write($Bytes, 0, $Bytes.Length)"
 _HALVES = (

@@ -10,14 +10,16 @@ from lockstep.node.operations import (
     Operation,
     Program,
     check_program,
-    configure_service,
     content_of,
+    define_service,
     read_file,
+    read_registry,
     read_service,
     read_transaction,
     remove_file,
     restart_service,
     write_file,
+    write_registry,
 )
 from lockstep.node.session import Applied, Session
 
@@ -28,7 +30,11 @@ NEW_FILE = b"new = true\n"
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Plans for one service: a line in its configuration, a new file, a file that goes, a flag on its command line."""
+    """Plans for one service.
+
+    A line in its configuration, a new file, a file that goes, a value of the registry, a flag on its command line, and
+    a variable of its process.
+    """
 
     name: str
     check: str = "planned"
@@ -48,6 +54,11 @@ class Operator:
     def gone(self) -> str:
         """The file that is not there after."""
         return f"C:\\{self.name}\\gone.toml"
+
+    @property
+    def key(self) -> str:
+        """The key of the registry that is not there before."""
+        return f"HKLM\\SOFTWARE\\{self.name}\\new"
 
     @property
     def journal(self) -> str:
@@ -71,18 +82,22 @@ class Operator:
     def plan(self, session: Session) -> list[Operation]:
         """Read, and return the operations that are left to do: none where everything is as planned."""
         reads = [read_file(path) for path in (self.config, self.new, self.gone)]
-        *found, service, pending = session.read([*reads, read_service(self.name), read_transaction(self.name)])
+        others = [read_registry(self.key, "planned"), read_service(self.name), read_transaction(self.name)]
+        *found, value, service, pending = session.read([*reads, *others])
         config, new, gone = (content_of(result) for result in found)
         wanted = config if config and PLANNED_LINE in config else (config or b"") + PLANNED_LINE
         planned = self.command_line(planned=True)
-        as_planned = config == wanted and new == NEW_FILE and gone is None and service["binary_path"] == planned
-        if as_planned and not pending["pending"]:
+        definition = {"binary_path": planned, "environment": ["PLANNED=1"], "start_type": service["start_type"]}
+        as_planned = config == wanted and new == NEW_FILE and gone is None and value.get("value") == 1
+        defined = all(service[key] == definition[key] for key in definition)
+        if as_planned and defined and not pending["pending"]:
             return []
         return [
             write_file(self.config, wanted, replaces=config),
             write_file(self.new, NEW_FILE, replaces=new),
             remove_file(self.gone, replaces=gone),
-            configure_service(self.name, planned, replaces=service["binary_path"]),
+            write_registry(self.key, "planned", "dword", 1, replaces=value.get("value")),
+            define_service(self.name, definition, replaces=service["binary_path"]),
             restart_service(self.name, timeout_seconds=20, settle_seconds=0),
             check_program(Program(PROGRAM), ["arguments", "planned"], must_contain=[self.check], timeout_seconds=1),
         ]

@@ -1,4 +1,4 @@
-# Services: their state, their command line, and restarts with those that depend on them.
+# Services: their state, stops and restarts with those that depend on them.
 
 $ServiceStates = @{ Running = 'running'; Stopped = 'stopped'; StartPending = 'start_pending'; StopPending = 'stop_pending'; Paused = 'paused' }
 $ServiceControl = "$env:SystemRoot\System32\sc.exe"
@@ -121,13 +121,6 @@ function Restart-NodeService([string]$Name, [string[]]$Names, [double]$Seconds, 
     return @{ process_id = $processId; dependents = @($dependents | ForEach-Object { $_.ServiceName }) }
 }
 
-function Set-BinaryPath([string]$Name, [string]$CommandLine) {
-    $done = Invoke-Program $ServiceControl @('config', $Name, 'binPath=', $CommandLine) 60
-    if ($done.exit_code -eq 5) { throw (New-Failure 'denied' $done.stdout.Trim()) }
-    if ($done.exit_code -ne 0) { throw (New-Failure 'io' "sc.exe config $Name ended with $($done.exit_code): $($done.stdout.Trim())") }
-    if ((Get-BinaryPath $Name) -cne $CommandLine) { throw (New-Failure 'io' "sc.exe config $Name did not set the command line as given.") }
-}
-
 $Operations['service.read'] = @{
     mode = 'read'; needs = @('name'); may = @()
     do   = {
@@ -137,50 +130,43 @@ $Operations['service.read'] = @{
         if (-not $service) { return @{ exists = $false } }
         $state = $ServiceStates[[string]$service.Status]
         if (-not $state) { $state = 'other' }
-        $start = switch (Get-Definition $name 'Start') { 2 { 'automatic' } 3 { 'manual' } 4 { 'disabled' } default { 'other' } }
-        return @{ exists = $true; state = $state; start_type = $start; binary_path = Get-BinaryPath $name } + (Get-ServiceProcess $name)
+        $definition = Get-ServiceDefinition $name
+        # A text of a DLL, `@%SystemRoot%\...dll,-1`: Windows finds it.
+        if ($definition['display_name'].StartsWith('@')) { $definition['display_name'] = $service.DisplayName }
+        return @{ exists = $true; state = $state } + $definition + (Get-ServiceProcess $name)
     }
 }
 
-$Operations['service.configure'] = @{
-    mode   = 'apply'; needs = @('name', 'binary_path', 'expect_binary_path'); may = @()
-    kind   = 'definition'; name = 'name'
-    former = {
-        param($Operation)
-        return @{ former = if (Get-NodeService $Operation['name']) { Get-BinaryPath $Operation['name'] } else { '' } }
-    }
+# What ran, and is to run again: the service and those that depend on it.
+function Get-FormerRun($Operation) {
+    $service = Get-NodeService $Operation['name']
+    $running = $service -and [string]$service.Status -ne 'Stopped'
+    $dependents = @(if ($service) { $service.DependentServices | Where-Object { [string]$_.Status -ne 'Stopped' } | ForEach-Object { $_.ServiceName } })
+    $settle = if ($Operation.ContainsKey('settle_seconds')) { $Operation['settle_seconds'] } else { 0 }
+    return @{ running = [bool]$running; dependents = $dependents; seconds = $Operation['timeout_seconds']; settle = $settle }
+}
+
+$Operations['service.stop'] = @{
+    mode   = 'apply'; needs = @('name', 'timeout_seconds'); may = @()
+    kind   = 'restart'; name = 'name'
+    former = { param($Operation) Get-FormerRun $Operation }
     do     = {
         param($Operation, $Step)
-        $name = $Operation['name']
-        if (-not (Get-NodeService $name)) { throw (New-Failure 'missing' "There is no service $name.") }
-        $found = Get-BinaryPath $name
-        if ($found -ceq $Operation['binary_path']) { return @{ changed = $false } }
-        if ($found -cne $Operation['expect_binary_path']) {
-            throw (New-Failure 'conflict' "The command line of $name was changed by somebody else since it was read.")
-        }
+        $service = Get-NodeService $Operation['name']
+        if (-not $service) { throw (New-Failure 'missing' "There is no service $($Operation['name']).") }
+        $dependents = @($service.DependentServices | Where-Object { [string]$_.Status -ne 'Stopped' })
+        $running = [string]$service.Status -ne 'Stopped'
         $Step.touched = $true
-        Set-BinaryPath $name $Operation['binary_path']
-        return @{ changed = $true }
-    }
-}
-
-$Kinds['definition'] = @{
-    undo = {
-        param($Step)
-        if ($Step.former -and (Get-BinaryPath $Step.name) -cne $Step.former) { Set-BinaryPath $Step.name $Step.former }
+        foreach ($dependent in $dependents) { Stop-NodeService $dependent $Operation['timeout_seconds'] $false }
+        Stop-NodeService $service $Operation['timeout_seconds'] $false
+        return @{ changed = $running; stopped_dependents = @($dependents | ForEach-Object { $_.ServiceName }) }
     }
 }
 
 $Operations['service.restart'] = @{
     mode   = 'apply'; needs = @('name', 'timeout_seconds', 'settle_seconds'); may = @()
     kind   = 'restart'; name = 'name'
-    former = {
-        param($Operation)
-        $service = Get-NodeService $Operation['name']
-        $running = $service -and [string]$service.Status -ne 'Stopped'
-        $dependents = @(if ($service) { $service.DependentServices | Where-Object { [string]$_.Status -ne 'Stopped' } | ForEach-Object { $_.ServiceName } })
-        return @{ running = [bool]$running; dependents = $dependents; seconds = $Operation['timeout_seconds']; settle = $Operation['settle_seconds'] }
-    }
+    former = { param($Operation) Get-FormerRun $Operation }
     do     = {
         param($Operation, $Step)
         $Step.touched = $true

@@ -71,8 +71,8 @@ def remove_file(path: str, *, replaces: bytes | None, backup: bool = False) -> O
 
 
 def configure_service(name: str, binary_path: str, *, replaces: str) -> Operation:
-    """Return the operation that sets a service's command line, if it still is `replaces`."""
-    return {"op": "service.configure", "name": name, "binary_path": binary_path, "expect_binary_path": replaces}
+    """Return the operation that sets a registered service's command line, if it still is `replaces`."""
+    return define_service(name, {"binary_path": binary_path}, replaces=replaces)
 
 
 def define_service(name: str, definition: Mapping[str, object], *, replaces: str | None) -> Operation:
