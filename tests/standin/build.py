@@ -108,7 +108,7 @@ def _build(program: Path, module: str, version: str, where: str = "cmd", *, flag
 
 def _edit(work: Path, module: str, path: str, old: str, new: str) -> None:
     """Build with a copy of a module, in the version that is chosen, that differs in one place."""
-    downloaded = json.loads(go(work, "list", "-mod=mod", "-m", "-json", module))
+    downloaded = json.loads(go(work, "mod", "download", "-json", module))
     copy = work / module.replace("/", "-")
     shutil.copytree(downloaded["Dir"], copy, copy_function=shutil.copyfile)
     for folder in [copy, *copy.rglob("*/")]:
