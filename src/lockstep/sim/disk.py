@@ -209,6 +209,15 @@ class Disk:
         with _words(source):
             self.locate(source).rename(self.locate(target))
 
+    def remove_empty_folder(self, path: str) -> None:
+        """Remove a folder that is there and holds nothing; raises DiskError for any other."""
+        place = self.locate(path)
+        if not place.is_dir() or any(place.iterdir()):
+            raise DiskError("io", f"The directory is not empty: '{path}'")
+        self._step(f"remove folder {path}")
+        with _words(path):
+            place.rmdir()
+
     def delete_folder(self, path: str) -> None:
         """Remove a folder and all that is in it, one after the other, as long as nothing is held."""
         for name in self.folders(path):
