@@ -58,14 +58,20 @@ options:
   reboot:
     description:
       - What to do where Windows waits for a restart, because of the features or the pagefile.
-      - V(auto) restarts Windows, waits until it is back, and makes sure that everything works.
+      - V(auto) restarts Windows, waits until it is back, and makes sure that everything works. Where kubelet runs it
+        fails instead, once everything else is done, because a restart would end the node's pods.
+      - V(always) restarts Windows even where kubelet runs. Drain the node first.
       - V(report) changes everything, restarts nothing and says so; RV(restart_needed) is true then. Nothing that needs
         the features works until somebody has restarted the node, so the role ends the play for this host.
       - V(never) fails where a restart is needed. What was changed stays, and the run after the restart goes on from
         there.
     type: str
-    choices: [auto, report, never]
+    choices: [auto, always, report, never]
     default: auto
+  kubelet_service:
+    description: The name of kubelet's service, which tells whether pods may run on the node.
+    type: str
+    default: kubelet
   reboot_timeout:
     description: Seconds that Windows may take to be back; 1 to 3600.
     type: int

@@ -18,6 +18,7 @@ from lockstep.ansible.windows_host_restart import LABEL
 from lockstep.node.operations import read_defender, read_features, read_firewall, read_power
 from lockstep.sim import NodeSpec
 from lockstep.sim.engine import PowerLost
+from lockstep.sim.services import Service
 
 HYPERV = ["Containers", "Hyper-V", "Hyper-V-PowerShell"]
 READINGS = [read_features(HYPERV), read_defender(), read_power()]
@@ -165,11 +166,38 @@ def test_never_fails_with_the_changes_made_and_the_run_after_the_restart_goes_on
     assert not server.do(reboot="never")["changed"]
 
 
+def test_a_node_on_which_kubelet_runs_is_restarted_only_where_that_is_said(server: Host) -> None:
+    service = Service("kubelet", "kubelet", "C:\\k\\kubelet.exe")
+    service.state = "running"
+    server.node.engine.services.add(service)
+    shown = server.do(check_mode=True)
+    assert LABEL not in shown["steps"]
+    assert any("would not be, because kubelet runs" in text for text in shown["warnings"])
+    error = failure(server)
+    text = " ".join(str(error).split())
+    assert "kubelet runs on this node: its pods would end" in text
+    assert "kubectl drain win2025-0" in text
+    assert error.result["changed"] is True
+    assert server.node.engine.boot == 1
+    done = server.do(reboot="always")
+    assert (done["steps"], done["features"]) == ([LABEL], INSTALLED)
+
+
+def test_a_new_name_of_the_computer_is_in_effect_before_kubelet_registers(server: Host) -> None:
+    key = "SYSTEM\\CurrentControlSet\\Control\\ComputerName\\ComputerName"
+    server.do()
+    new = {"kind": "string", "value": "WIN2025-9"}
+    server.set_state("registry", lambda state: state[key].update(ComputerName=new))
+    assert server.do(check_mode=True)["restart_reasons"] == ["the computer's new name"]
+    assert server.do()["steps"] == [LABEL]
+    assert not server.do()["changed"]
+
+
 def test_a_restart_that_never_comes_back_ends_in_time_and_the_rerun_goes_on(tmp_path: Path) -> None:
     server = Host(tmp_path, restart_seconds=10000)
-    error = failure(server, reboot_timeout=1)
+    error = failure(server, reboot_timeout=3)
     text = str(error)
-    assert "was not back after 1 s" in text
+    assert "was not back after 3 s" in text
     assert "restart Windows, because of feature Containers" in " ".join(text.split())
     assert "look at the machine's console" in " ".join(text.split())
     server.node.engine.power_on()
@@ -241,7 +269,7 @@ def test_a_step_that_fails_takes_all_others_back_and_the_rerun_heals(server: Hos
 def test_a_restart_that_windows_refuses_is_told_and_the_rerun_restarts(server: Host) -> None:
     server.node.engine.faults.add(kind="operation", op="system.restart", code="denied")
     text = str(failure(server))
-    assert "restart Windows" in text
+    assert "everything else is done, but Windows refuses to restart" in text
     done = server.do()
     assert done["steps"] == [LABEL]
     assert done["features"] == INSTALLED

@@ -96,9 +96,14 @@ def _judge(arguments: Mapping[str, Any], around: Surroundings, observed: Observe
 
 
 def _waiting(done: Done, reboot: str, *, check_mode: bool) -> list[str]:
-    if not done.needed or check_mode or reboot == "auto":
+    """Return that somebody has to restart Windows."""
+    if not done.needed or LABEL in done.steps:
         return []
-    return [f"Windows waits for a restart, because of {', '.join(done.needed)}: restart the node, then run again"]
+    reasons = ", ".join(done.needed)
+    if not check_mode:
+        return [f"Windows waits for a restart, because of {reasons}: restart the node, then run again"]
+    why = "kubelet runs" if reboot == "auto" else f"reboot is {reboot}"
+    return [f"Windows would have to be restarted, because of {reasons}, and would not be, because {why}"]
 
 
 def _diff(aspect: Aspect) -> dict[str, str]:

@@ -47,6 +47,7 @@ def settings_of(arguments: Mapping[str, Any]) -> HostSettings:
         defender_paths=tuple(arguments["defender_paths"]),
         firewall=tuple(_rule(item) for item in arguments["firewall_rules"]),
         registry=tuple(_value(item) for item in arguments["registry"]),
+        kubelet_service=arguments["kubelet_service"],
     )
 
 

@@ -12,6 +12,7 @@ from lockstep.node.operations import Result, ensure_folder
 from lockstep.node.session import Session
 from lockstep.windows import features, host
 from lockstep.windows.aspect import Change, Observed
+from lockstep.windows.names import node_name
 from lockstep.windows.settings import HostSettings
 
 _OWN_FOLDER = "C:\\ProgramData\\lockstep"
@@ -30,7 +31,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The work on one node. `reboot` is `auto`, `report` or `never`."""
+    """The work on one node. `reboot` is `auto`, `always`, `report` or `never`."""
 
     session: Session
     settings: HostSettings
@@ -46,8 +47,7 @@ class Job:
         """
         steps: list[str] = []
         if host.blocks_features(self.settings, observed):
-            if self.reboot != "auto":
-                raise self._not_allowed([_EARLIER], steps)
+            self._require_allowed([_EARLIER], steps, observed)
             observed = self._restart([_EARLIER], steps)
         changes = host.compare(self.settings, observed).changes
         needed, states = host.restart_reasons(self.settings, observed), self._states(observed)
@@ -56,13 +56,12 @@ class Job:
             steps += [change.label for change in changes]
             needed = list(dict.fromkeys([*needed, *_reasons(changes, results)]))
             states |= _installed(changes, results)
-        if needed and self.reboot == "never":
-            raise self._not_allowed(needed, steps)
-        if needed and self.reboot == "auto":
-            observed = self._restart(needed, steps)
-            self._require_complete(observed)
-            return Done(steps, [], self._states(observed))
-        return Done(steps, needed, states)
+        if not needed or self.reboot == "report":
+            return Done(steps, needed, states)
+        self._require_allowed(needed, steps, observed)
+        observed = self._restart(needed, steps)
+        self._require_complete(observed)
+        return Done(steps, [], self._states(observed))
 
     def _states(self, observed: Observed) -> dict[str, str]:
         return features.states(self.settings.features, observed)
@@ -96,15 +95,23 @@ class Job:
             }
             raise TaskError("Windows was restarted, and is not as it should be", facts, {"changed": True})
 
-    def _not_allowed(self, reasons: list[str], steps: list[str]) -> TaskError:
-        facts = {
-            "node": str(self.system),
-            "because": ", ".join(reasons),
-            "done": "\n".join(steps),
-            "do": "restart the node, then run again, which goes on from there; or set lockstep_reboot to auto",
-        }
-        message = f"Windows has to be restarted, and reboot is {self.reboot}"
-        return TaskError(message, facts, {"changed": bool(steps)})
+    def _require_allowed(self, reasons: list[str], steps: list[str], observed: Observed) -> None:
+        """Raise TaskError where Windows may not be restarted now."""
+        pods = host.kubelet_runs(self.settings, observed)
+        if self.reboot == "always" or (self.reboot == "auto" and not pods):
+            return
+        node = node_name(observed(host.SYSTEM))
+        if self.reboot == "auto":
+            message = "Windows has to be restarted, and kubelet runs on this node: its pods would end"
+            do = (
+                f"kubectl drain {node} --ignore-daemonsets --delete-emptydir-data, run again for this node alone with "
+                f"lockstep_reboot=always, then kubectl uncordon {node}"
+            )
+        else:
+            message = f"Windows has to be restarted, and reboot is {self.reboot}"
+            do = "restart the node, then run again, which goes on from there; or set lockstep_reboot to auto"
+        facts = {"node": str(self.system), "because": ", ".join(reasons), "done": "\n".join(steps), "do": do}
+        raise TaskError(message, facts, {"changed": bool(steps)})
 
 
 def planned(job: Job, observed: Observed) -> Done:
@@ -112,7 +119,7 @@ def planned(job: Job, observed: Observed) -> Done:
     changes = host.compare(job.settings, observed).changes
     needed = list(dict.fromkeys([*host.restart_reasons(job.settings, observed), *_reasons(changes, None)]))
     steps = [change.label for change in changes]
-    if job.reboot == "auto":
+    if job.reboot == "always" or (job.reboot == "auto" and not host.kubelet_runs(job.settings, observed)):
         first = [LABEL] if host.blocks_features(job.settings, observed) else []
         steps = [*first, *steps, *([LABEL] if needed else [])]
     return Done(steps, needed, features.states(job.settings.features, observed))

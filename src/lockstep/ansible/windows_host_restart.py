@@ -45,7 +45,12 @@ def restart(
     marker = f"lockstep {uuid.uuid4().hex}"
     text = f"Lockstep restarts Windows, which waits for it: {', '.join(reasons)}"
     step = Step(LABEL, restart_system(marker, reason=text, delay_seconds=_DELAY_SECONDS))
-    apply(session, TRANSACTION, [step], system, "Windows")
+    try:
+        apply(session, TRANSACTION, [step], system, "Windows")
+    except TaskError as error:
+        if isinstance(error.__cause__, NodeError):
+            raise _refused(system, reasons, error.__cause__) from error
+        raise
     said, back = "", None
     machine = list(operations).index(MACHINE)
     deadline = time.monotonic() + wait.seconds
@@ -74,6 +79,13 @@ def _asked(session: Session, operations: Sequence[Operation], wait: Wait) -> tup
     # Connections raise what the libraries below them raise, requests' and others' errors among that.
     except Exception as error:  # noqa: BLE001
         return [], str(error)
+
+
+def _refused(system: System, reasons: Sequence[str], error: NodeError) -> TaskError:
+    step = f"{LABEL}, because of {', '.join(reasons)}"
+    do = "restart the node by hand, then run again, which goes on from there"
+    facts = {"node": str(system), "step": step, "it said": error.message, "do": do}
+    return TaskError("everything else is done, but Windows refuses to restart", facts, {"changed": True})
 
 
 def _never_back(system: System, reasons: Sequence[str], seconds: int, said: str) -> TaskError:

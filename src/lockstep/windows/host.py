@@ -11,6 +11,7 @@ from lockstep.windows.aspect import Aspect, Change, Observed
 from lockstep.windows.settings import HostSettings
 
 TRANSACTION = "windows-host"
+NEW_NAME = "the computer's new name"
 SYSTEM, MACHINE, JOURNAL, WINRM = read_system(), read_machine(), read_transaction(TRANSACTION), read_service("WinRM")
 
 
@@ -54,6 +55,7 @@ def operations(settings: HostSettings) -> list[Operation]:
         guards.POWER,
         clock.READING,
         WINRM,
+        read_service(settings.kubelet_service),
     ]
 
 
@@ -77,7 +79,18 @@ def compare(settings: HostSettings, observed: Observed) -> HostPlan:
 def restart_reasons(settings: HostSettings, observed: Observed) -> list[str]:
     """Return what works after a restart of Windows only, and was changed before."""
     reasons = [f"feature {name}" for name in features.waiting(settings.features, observed)]
-    return [*reasons, *([pagefile.RESTART] if settings.pagefile and pagefile.waiting(observed) else [])]
+    if settings.pagefile and pagefile.waiting(observed):
+        reasons.append(pagefile.RESTART)
+    # kubelet would register its node by the old name, and by the new one after the next restart.
+    if "computer_name" in observed(MACHINE)["reboot_pending"]:
+        reasons.append(NEW_NAME)
+    return reasons
+
+
+def kubelet_runs(settings: HostSettings, observed: Observed) -> bool:
+    """Return whether kubelet runs, and perhaps pods that a restart of Windows would end."""
+    found = observed(read_service(settings.kubelet_service))
+    return bool(found["exists"]) and found["state"] == "running"
 
 
 def blocks_features(settings: HostSettings, observed: Observed) -> bool:

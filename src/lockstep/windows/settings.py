@@ -32,6 +32,7 @@ class HostSettings:
     defender_paths: tuple[str, ...] = ()
     firewall: tuple[Rule, ...] = ()
     registry: tuple[Wanted, ...] = ()
+    kubelet_service: str = "kubelet"
 
     @property
     def values(self) -> tuple[Wanted, ...]:
