@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ntpath
 from collections.abc import Mapping, Sequence
 
 from lockstep.ansible.errors import TaskError
@@ -30,20 +29,21 @@ def explained(error: TaskError, steps: Sequence[Planned], changes: Sequence[Chan
         "left": error.facts.get("left"),
         "do": _advice(cause, wanted, root) or error.facts.get("do"),
     }
-    summary = _summary(cause, wanted, changes)
+    summary = _summary(cause, wanted, changes, _service(cause, steps))
     return TaskError(summary, _all_censored(facts, changes), error.result)
 
 
-def _summary(error: NodeError, wanted: Wanted | None, changes: Sequence[Change]) -> str:
+def _summary(error: NodeError, wanted: Wanted | None, changes: Sequence[Change], service: str) -> str:
     what = str(wanted) if wanted else ", ".join(str(each.wanted) for each in changes if each.differing)
     if error.rolled_back is False:
         return f"{what} could not be put in place, and not everything is as it was before"
     if error.operation in _FETCHING:
         return _NOT_FETCHED.get(error.code, "{what} could not be fetched, so nothing was changed").format(what=what)
     if error.operation in _STARTING and _starting(error, wanted):
-        return f"{_service(error)} did not come up with {_new(changes)}, so {_old(changes)} is back"
+        return f"{service} did not come up with {_new(changes)}, so {_old(changes)} is back"
     if error.operation == "program.check":
-        return f"what was fetched as {what} does not say that it is, so everything is as it was before"
+        does = f"say that it is {wanted.version}" if wanted and error.code == "check_failed" else "run on this node"
+        return f"what was fetched as {what} does not {does}, so everything is as it was before"
     reasons = {
         "conflict": f"{error.subject}, or what the store keeps of it, was changed by somebody else: it was left alone",
         "in_use": f"{what} could not be put in place: another process holds a file; everything is as it was before",
@@ -65,8 +65,10 @@ def _starting(error: NodeError, wanted: Wanted | None) -> bool:
     return error.operation == "service.restart" or wanted is None
 
 
-def _service(error: NodeError) -> str:
-    return error.subject if error.operation == "service.restart" else ntpath.splitext(error.subject)[0]
+def _service(error: NodeError, steps: Sequence[Planned]) -> str:
+    """Return the service that was started last when a step failed."""
+    done = [step.operation for step in steps[: (error.step or 0) + 1] if step.operation["op"] == "service.restart"]
+    return str(done[-1]["name"]) if done else ""
 
 
 def _new(changes: Sequence[Change]) -> str:
