@@ -111,16 +111,18 @@ options:
   shim_log_level:
     description:
       - What the shims of O(handlers) log, as their option C(LogLevel), unless a handler states its own.
-      - Left as it is if not given.
+      - V(keep) leaves it as it is; what was changed once goes back with V(info).
     type: str
-    choices: [trace, debug, info, warn, error, fatal, panic]
+    choices: [keep, trace, debug, info, warn, error, fatal, panic]
+    default: keep
   log_level:
     description:
       - What containerd logs. A flag C(--log-level) of the service counts before the file, so with O(manage_service) a
         flag that is there gets the same value.
-      - Left as it is if not given.
+      - V(keep) leaves it as it is; what was changed once goes back with V(info).
     type: str
-    choices: [trace, debug, info, warn, error, fatal, panic]
+    choices: [keep, trace, debug, info, warn, error, fatal, panic]
+    default: keep
   metrics_address:
     description:
       - Where containerd serves metrics for Prometheus, for example V(127.0.0.1:1338). It asks nobody for a password.
@@ -289,9 +291,10 @@ options:
   start_type:
     description:
       - With O(manage_service), how the service starts; V(delayed) is automatic, some time after the boot.
-      - If not given, V(automatic) for a service that is new, and as it is otherwise.
+      - V(auto) is V(automatic) for a service that is new, and as it is otherwise.
     type: str
-    choices: [automatic, delayed, manual]
+    choices: [auto, automatic, delayed, manual]
+    default: auto
   depends_on:
     description: With O(manage_service), all services that it needs. Left as they are if not given.
     type: list

@@ -10,6 +10,7 @@ from typing import Any
 
 from lockstep.ansible.containerd_effective import imports_files, not_in_effect
 from lockstep.ansible.containerd_node import (
+    KEEP,
     TRANSACTION,
     ContainerdNode,
     address,
@@ -93,7 +94,7 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
 
 
 def _settings(arguments: Mapping[str, Any]) -> Settings:
-    data = {key: arguments[key] for key in _SETTINGS}
+    data = {key: None if arguments[key] == KEEP else arguments[key] for key in _SETTINGS}
     if arguments["registries"]:
         data["registry_path"] = arguments["registry_path"]
     try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.ansible.command_line import with_flag
-from lockstep.ansible.containerd_node import CONTAINERD, LOG_FILE, ContainerdNode
+from lockstep.ansible.containerd_node import CONTAINERD, KEEP, LOG_FILE, ContainerdNode
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import Step, file_diff, same_path
 from lockstep.ansible.service_definition import (
@@ -86,7 +86,9 @@ def planned_service(node: ContainerdNode, arguments: Mapping[str, Any]) -> Servi
         _refuse_other_application(node)
     line = _line(node, arguments)
     parameters = _parameters(node, line, arguments) if wrapped else {}
-    fresh = {} if node.service.exists else {key: value for key, value in _FRESH.items() if arguments[key] is None}
+    fresh = (
+        {} if node.service.exists else {key: value for key, value in _FRESH.items() if arguments[key] in (None, AUTO)}
+    )
     definition = _definition({**arguments, **fresh}).running(quote(arguments["nssm"]) if wrapped else line)
     if wrapped and node.wrapped:
         definition = definition.running(node.service.binary_path)
@@ -122,7 +124,8 @@ def _wrapped(node: ContainerdNode, arguments: Mapping[str, Any]) -> bool:
 
 
 def _definition(arguments: Mapping[str, Any]) -> ServiceDefinition:
-    return ServiceDefinition.of(arguments["service"], arguments)
+    start_type = None if arguments["start_type"] == AUTO else arguments["start_type"]
+    return ServiceDefinition.of(arguments["service"], {**arguments, "start_type": start_type})
 
 
 def _line(node: ContainerdNode, arguments: Mapping[str, Any]) -> str:
@@ -141,7 +144,7 @@ def _line(node: ContainerdNode, arguments: Mapping[str, Any]) -> str:
         line = f"{line} --run-service"
     if not wrapped and log:
         line = with_flag(line, _LOG_FLAGS, log)
-    if arguments["log_level"] is not None:
+    if arguments["log_level"] != KEEP:
         line = with_flag(line, _LEVEL_FLAGS, arguments["log_level"], only_replace=True)
     return line
 
