@@ -6,6 +6,7 @@ be told, such as a task of an include or one with a loop, asks the node itself w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from lockstep.ansible import containerd_node, kubelet_node, node_artifacts, wind
 from lockstep.ansible.arguments import accepted
 from lockstep.ansible.cache import play_of
 from lockstep.ansible.errors import TaskError
+from lockstep.ansible.plain import to_plain
 from lockstep.ansible.spec import argument_spec
 from lockstep.node.operations import Operation
 
@@ -32,12 +34,31 @@ MODULES: Mapping[str, Reads] = {
 """What each module that configures a node reads, for its arguments."""
 
 
+_DECIDE_NOTHING = frozenset(
+    {
+        *("backup", "host", "state", "timeout", "version"),
+        *("default_handler", "handlers", "pause_image"),
+        *("configuration", "flags", "node_labels"),
+        *("min_free_disk_gb", "min_memory_mb", "min_processors", "reboot", "reboot_timeout"),
+    }
+)
+"""Arguments that decide nothing of what is read. Most depend on the plan, and would be evaluated for nothing."""
+_VARIABLE = re.compile(r"\{\{ ([a-z_][a-z0-9_]*) \}\}", re.ASCII)
+
+
 def specs(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the argument spec of each module by name, nothing required; `folder` is where their files are."""
+    """Return the argument spec of each module by name, nothing required; `folder` is where their files are.
+
+    What the modules load on their first use is loaded here, in the process that all tasks are forked from.
+    """
     found = {name: argument_spec(folder / f"{name}.py") for name in MODULES}
-    return {
+    optional = {
         name: {option: {**each, "required": False} for option, each in spec.items()} for name, spec in found.items()
     }
+    for name, spec in found.items():
+        needed = (option for option, each in spec.items() if each.get("required") and each["type"] == "list")
+        asked_ahead([(name, dict.fromkeys(needed, ()))], optional)
+    return optional
 
 
 def tasks_ahead(
@@ -55,9 +76,12 @@ def tasks_ahead(
     for each in tasks:
         module = str(each.action).rpartition(".")[2]
         if module in known:
-            own = templar.copy_with_new_env(available_variables=_variables(each, variables))
-            wanted = {name: value for name, value in each.args.items() if not known[module].get(name, {}).get("no_log")}
-            found.append((module, _templated(own, wanted)))
+            wanted = {
+                name: value
+                for name, value in each.args.items()
+                if name not in _DECIDE_NOTHING and not known[module].get(name, {}).get("no_log")
+            }
+            found.append((module, _evaluated(wanted, _variables(each, variables), templar)))
     return found
 
 
@@ -89,12 +113,29 @@ def _variables(task: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
     return {**role.get_default_vars(dep_chain=chain), **variables, **role.get_vars(chain), **task.get_vars()}
 
 
-def _templated(templar: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _evaluated(arguments: Mapping[str, Any], variables: Mapping[str, Any], templar: Any) -> dict[str, Any]:
     """Return the arguments whose values are known by now. One that is `omit` goes, as it does in the task itself."""
     known: dict[str, Any] = {}
+    own = templar.copy_with_new_env(available_variables=variables)
     for name, value in arguments.items():
+        plain = _plain(value, variables)
         try:
-            known |= templar.template({name: value})
+            known |= {name: plain} if plain is not None else own.template({name: value})
         except AnsibleError:
             continue
     return known
+
+
+def _plain(value: Any, variables: Mapping[str, Any]) -> Any:
+    """Return the value of an expression that only names a variable whose own value holds no expression, else None.
+
+    That is what most arguments of a role are, and evaluating an expression takes milliseconds.
+    """
+    match = _VARIABLE.fullmatch(value) if isinstance(value, str) else None
+    named = variables.get(match[1]) if match else value
+    try:
+        plain = to_plain(named)
+    except TypeError:
+        return None
+    text = repr(plain)
+    return None if "{{" in text or "{%" in text else plain
