@@ -1,4 +1,4 @@
-"""The main job on simulated nodes: provision, render, verify, provision again. `make demo` runs it.
+"""The main job on simulated nodes, from bare servers: provision, render, verify, provision again. `make demo` runs it.
 
 Everything happens through the programs that a user runs; this script only starts them, counts, and prints.
 """
@@ -54,7 +54,7 @@ class StepError(Exception):
 
 def demo() -> int:
     """Provision, render, verify, provision again, prove."""
-    playbook("provision", "Provision both nodes over WinRM")
+    playbook("provision", "Provision both servers over WinRM")
     playbook("render", "Render the RuntimeClasses", "-e", f"lockstep_manifests={BUILD / 'manifests'}")
     playbook("observe", "Read what is in effect on the nodes", "-e", f"lockstep_observed={BUILD / 'observed'}")
     second = playbook("provision", "Provision again")
@@ -105,13 +105,13 @@ def playbook(name: str, title: str, *arguments: str) -> Run:
 def start_nodes() -> subprocess.Popen[bytes]:
     """Start the simulated nodes and wait until they answer."""
     nodes = [f"--node={name}={build},{CONTAINERD},{KUBERNETES},{port}" for name, (build, port) in NODES.items()]
-    command = ["lockstep", "sim", "--state", str(BUILD / "nodes"), "--pid-file", str(READY), *nodes]
+    command = ["lockstep", "sim", "--bare", "--state", str(BUILD / "nodes"), "--pid-file", str(READY), *nodes]
     with (BUILD / "nodes.log").open("wb") as log:
         simulator = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and simulator.poll() is None:
         if READY.exists():
-            print(f"{'Simulated nodes':44} {', '.join(NODES)}", flush=True)
+            print(f"{'Simulated Windows Servers, just installed':44} {', '.join(NODES)}", flush=True)
             return simulator
         time.sleep(0.05)
     simulator.kill()

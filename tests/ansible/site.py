@@ -28,7 +28,9 @@ class Site:
     def __init__(self, folder: Path, nodes: SimulatedNodes) -> None:
         self.nodes = nodes
         self._folder = folder
-        ports = {name: {"ansible_port": nodes.port(name)} for name in nodes.names}
+        ports = {
+            name: {"ansible_port": nodes.port(name), "artifacts_mirror": nodes.mirror(name)} for name in nodes.names
+        }
         (folder / "ports.yml").write_text(yaml.safe_dump({"all": {"hosts": ports}}))
 
     def play(

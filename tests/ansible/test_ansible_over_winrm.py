@@ -26,6 +26,8 @@ from lockstep.sim import DEFAULT_PASSWORD, DEFAULT_USER, NodeSpec, SimulatedNode
 from lockstep.sim.mirror import download
 from lockstep.verify.kept import read_kept
 
+PROVISION = ROOT / "playbooks" / "provision.yml"
+CONFIGURATION = ("--tags", "containerd,kubelet")
 CONFIG = "C/Program Files/containerd/config.toml"
 NOTHING_TO_DO, CHANGE = 6, 10
 """Requests that a task may take, with Basic authentication."""
@@ -40,16 +42,15 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def test_provision_does_what_check_mode_showed_and_the_second_run_nothing(site: Site) -> None:
-    provision = ROOT / "playbooks" / "provision.yml"
-    shown = site.play(provision, "--check", "--diff", "--forks", "1")
+    shown = site.play(PROVISION, *CONFIGURATION, "--check", "--diff", "--forks", "1")
     assert site.requests() == dict.fromkeys(site.nodes.names, NOTHING_TO_DO)
     assert not site.nodes.cluster.list()["items"]
-    done = site.play(provision, "--diff", "--forks", "1")
+    done = site.play(PROVISION, *CONFIGURATION, "--diff", "--forks", "1")
     assert done == shown
     assert site.changed(done) == {"win2022-0": 2, "win2025-0": 2}
     # One read for both roles; containerd's change begins with it, kubelet's reads again what that may have changed.
     assert site.requests() == dict.fromkeys(site.nodes.names, NOTHING_TO_DO + NOTHING_TO_DO + CHANGE)
-    again = site.play(provision, "--diff")
+    again = site.play(PROVISION, *CONFIGURATION, "--diff")
     assert site.changed(again) == {"win2022-0": 0, "win2025-0": 0}
     assert site.requests() == dict.fromkeys(site.nodes.names, NOTHING_TO_DO)
     labels = {node["metadata"]["name"]: node["metadata"]["labels"] for node in site.nodes.cluster.list()["items"]}
@@ -60,7 +61,7 @@ def test_provision_does_what_check_mode_showed_and_the_second_run_nothing(site: 
 
 
 def test_one_pool_alone(site: Site) -> None:
-    output = site.play(ROOT / "playbooks" / "provision.yml", "--check", "--diff", "--limit", "win2025")
+    output = site.play(PROVISION, *CONFIGURATION, "--check", "--diff", "--limit", "win2025")
     assert site.changed(output) == {"win2025-0": 2}
     assert "+VmMemorySizeInMb = 2048" in output
     assert site.requests()["win2022-0"] == 0
@@ -71,8 +72,7 @@ def test_a_node_of_another_windows_build_is_refused_before_anything_is_changed(s
     fleet["pools"] = {"win2022": {"host": "ltsc2025"}}
     fleet["runtime_classes"] = {"windows-2025": {"isolation": "process", "pools": ["win2022"]}}
     (tmp_path / "swapped.yml").write_text(yaml.safe_dump({"lockstep_fleet": fleet}))
-    playbook = ROOT / "playbooks" / "provision.yml"
-    output = site.play(playbook, "--limit", "win2022", "-e", f"@{tmp_path / 'swapped.yml'}", status=2)
+    output = site.play(PROVISION, *CONFIGURATION, "--limit", "win2022", "-e", f"@{tmp_path / 'swapped.yml'}", status=2)
     assert "this node is Windows Server 2022 (10.0.20348), but its pool describes host" in output
     # Once more, because somebody might have changed it meanwhile.
     assert site.requests()["win2022-0"] == 2 * NOTHING_TO_DO
@@ -87,7 +87,7 @@ def test_a_node_of_another_windows_build_is_refused_before_anything_is_changed(s
     ],
 )
 def test_a_description_that_cannot_be_is_told_once_and_no_node_is_asked(site: Site, wrong: str, says: str) -> None:
-    output = site.play(ROOT / "playbooks" / "provision.yml", "-e", f"{{lockstep_fleet: {wrong}}}", status=2)
+    output = site.play(PROVISION, "-e", f"{{lockstep_fleet: {wrong}}}", status=2)
     # Ansible itself shows the text of a task that failed twice: as an error, and as the task's result.
     assert output.count("lockstep_fleet cannot be:") == 2
     assert output.count("run: lockstep check -i <inventory>") == 2
@@ -98,7 +98,7 @@ def test_a_description_that_cannot_be_is_told_once_and_no_node_is_asked(site: Si
 
 def test_hosts_without_a_pool_are_named_before_any_node_is_asked(site: Site, tmp_path: Path) -> None:
     (tmp_path / "stray.yml").write_text("windows: {hosts: {stray-0: {}, stray-1: {}}}\n")
-    output = site.play(ROOT / "playbooks" / "provision.yml", "-i", str(tmp_path / "stray.yml"), status=2)
+    output = site.play(PROVISION, "-i", str(tmp_path / "stray.yml"), status=2)
     assert output.count("stray-0 is in no pool") == output.count("stray-1 is in no pool") == 2
     assert sum(site.requests().values()) == 0
 
@@ -243,7 +243,7 @@ def test_results_have_the_documented_keys(site: Site, tmp_path: Path) -> None:
 
 def test_a_failure_is_one_message_without_a_traceback(site: Site) -> None:
     site.nodes.engine("win2025-0").faults.add(kind="service", name="containerd", does="dies", after_seconds=1.2)
-    output = site.play(ROOT / "playbooks" / "provision.yml", "--limit", "win2025-0", "-vvv", status=2)
+    output = site.play(PROVISION, *CONFIGURATION, "--limit", "win2025-0", "-vvv", status=2)
     assert "containerd did not come up with the new configuration, so the old one is back" in output
     assert "step      3 of 4, restart service containerd: stopped again after 1.2 s" in output
     assert "rolled_back: true" in output
@@ -288,7 +288,7 @@ def test_become_that_is_off_in_the_end_is_no_hindrance(site: Site) -> None:
 def test_a_dropped_connection_is_one_message_and_the_next_run_completes(
     site: Site, request_number: int, says: str
 ) -> None:
-    provision, one = ROOT / "playbooks" / "provision.yml", ("--tags", "containerd", "--limit", "win2025-0")
+    provision, one = PROVISION, ("--tags", "containerd", "--limit", "win2025-0")
     site.nodes.faults("win2025-0").add(kind="drop", request=request_number, when="after")
     output = site.play(provision, *one, status=2)
     assert says in output
