@@ -125,6 +125,14 @@ options:
         replaced, as C(<name>-found-<12 digits of its SHA-256>). It stays there.
     type: bool
     default: true
+  start:
+    description:
+      - Whether services that were stopped for the swap are started again, and the former files are put back if they do
+        not come up.
+      - V(false) leaves them stopped, for the tasks that configure them and start what does not run. For one run, that
+        is the way to a release that does not run with the former one's configuration.
+    type: bool
+    default: true
   host:
     description:
       - The Windows build that the node must have, as the description of the fleet says it, V(ltsc2022), V(20348) or

@@ -323,6 +323,24 @@ def test_power_that_is_lost_at_any_step_is_healed_by_the_next_run(step: int, upg
     assert node.leftovers == []
 
 
+def test_a_release_that_needs_another_configuration_is_taken_back_or_left_to_who_gives_it(upgradable: Node) -> None:
+    """kubelet 1.35 does not start with a flag that 1.34 has."""
+    node = upgradable
+    node.do([{"name": "kubelet", "version": "1.34.1"}])
+    kubelet = node.engine.services.get("kubelet")
+    assert kubelet
+    node.engine.services.configure("kubelet", f"{kubelet.binary_path} --pod-infra-container-image=pause:3.10")
+    with pytest.raises(TaskError) as raised:
+        node.do([{"name": "kubelet", "version": "1.35.0"}])
+    assert "run once with start: false" in " ".join(raised.value.facts["do"].split())
+    assert node.program("C/k/kubelet.exe") == "kubelet.exe 1.34.1"
+    assert node.state("kubelet") == "running"
+    node.do([{"name": "kubelet", "version": "1.35.0"}], start=False)
+    assert node.program("C/k/kubelet.exe") == "kubelet.exe 1.35.0"
+    assert node.state("kubelet") == "stopped"
+    assert not node.do([{"name": "kubelet", "version": "1.35.0"}])["changed"]
+
+
 def test_another_build_is_refused_before_anything_is_changed(bare: Node) -> None:
     with pytest.raises(TaskError, match="this node is Windows Server 2025"):
         bare.do(NEW, host="ltsc2022")

@@ -79,7 +79,10 @@ def entry(each: dict[str, Any]) -> dict[str, Any]:
 
 def task(case: dict[str, Any]) -> Task:
     health = {"containerd": check_program(Program(path="C:\\ctr.exe"), ["version"], must_contain=["Server:"])}
-    return Task(ROOT, case.get("keep", 1), case.get("backup", True), 120, 1800, health)
+    own = {"keep": 1, "backup": True, "start": True} | {
+        key: case[key] for key in ("keep", "backup", "start") if key in case
+    }
+    return Task(ROOT, timeout=120, download_timeout=1800, health=health, **own)
 
 
 def planned(case: dict[str, Any]) -> Plan:

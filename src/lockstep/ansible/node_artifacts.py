@@ -189,6 +189,7 @@ def _task(node: ArtifactsNode, arguments: Mapping[str, Any], wanted: tuple[Wante
         timeout=arguments["timeout"],
         download_timeout=arguments["download_timeout"],
         health=_health(node, wanted, arguments["timeout"]),
+        start=arguments["start"],
     )
 
 

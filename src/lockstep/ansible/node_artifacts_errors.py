@@ -87,8 +87,9 @@ def _advice(error: NodeError, wanted: Wanted | None, root: str) -> str | None:
         return _fetch_advice(error.code, wanted)
     if error.operation in _STARTING and _starting(error, wanted):
         return (
-            "see the service's own log, and whether its configuration is one that the new release reads; "
-            f"the release is in {root}, so that the next run fetches nothing"
+            "see the service's own log. If the new release does not run with the configuration that is there, run once "
+            "with start: false (in the role, artifacts_start), so that it is configured before it is started; "
+            f"what was fetched is in {root}"
         )
     if error.operation == "program.check" and wanted:
         return f"see what {wanted.source} is: correct version, or sha256 and where it comes from"

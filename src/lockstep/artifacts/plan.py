@@ -34,8 +34,9 @@ class Task:
     """How a node's artifacts are kept.
 
     `keep` is how many earlier releases of each artifact stay in the store `root`; `backup` whether somebody else's file
-    is kept there before it is replaced. `timeout` are the seconds that a service has, `download_timeout` those of a
-    download. `health` has what a service has to answer once it runs again, by what it is.
+    is kept there before it is replaced; `start` whether what was stopped is started again. `timeout` are the seconds
+    that a service has, `download_timeout` those of a download. `health` has what a service has to answer once it runs
+    again, by what it is.
     """
 
     root: str
@@ -44,6 +45,7 @@ class Task:
     timeout: int
     download_timeout: int
     health: Mapping[str, Operation]
+    start: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def plan(observed: Observed, wanted: Sequence[Wanted], task: Task) -> Plan:
         *(_stop(service, task) for _, service in reversed(used)),
         *(_install(each.wanted, file, task) for each, files in due for file in files),
         *(_says(each.wanted) for each, files in due if _tells(each.wanted, files)),
-        *(step for kind, service in used for step in _start(kind, service, task)),
+        *(step for kind, service in used for step in _start(kind, service, task) if task.start),
     ]
     if pruned or observed.pending:
         label = "remove earlier releases from the store" if pruned else "remove what was left half done from the store"
