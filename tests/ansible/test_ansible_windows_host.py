@@ -156,7 +156,7 @@ def test_report_changes_everything_and_leaves_the_restart(server: Host) -> None:
 
 def test_never_fails_with_the_changes_made_and_the_run_after_the_restart_goes_on(server: Host) -> None:
     error = failure(server, reboot="never")
-    assert "Windows has to be restarted, and reboot is never" in str(error)
+    assert "Windows has to be restarted, and lockstep_reboot is never" in str(error)
     assert "feature Containers" in str(error)
     assert error.result["changed"] is True
     assert server.state("firewall")["kubelet"]

@@ -102,7 +102,7 @@ def _waiting(done: Done, reboot: str, *, check_mode: bool) -> list[str]:
     reasons = ", ".join(done.needed)
     if not check_mode:
         return [f"Windows waits for a restart, because of {reasons}: restart the node, then run again"]
-    why = "kubelet runs" if reboot == "auto" else f"reboot is {reboot}"
+    why = "kubelet runs" if reboot == "auto" else f"lockstep_reboot is {reboot}"
     return [f"Windows would have to be restarted, because of {reasons}, and would not be, because {why}"]
 
 

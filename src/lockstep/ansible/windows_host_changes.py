@@ -108,10 +108,16 @@ class Job:
                 f"lockstep_reboot=always, then kubectl uncordon {node}"
             )
         else:
-            message = f"Windows has to be restarted, and reboot is {self.reboot}"
+            message = f"Windows has to be restarted, and lockstep_reboot is {self.reboot}"
             do = "restart the node, then run again, which goes on from there; or set lockstep_reboot to auto"
-        facts = {"node": str(self.system), "because": ", ".join(reasons), "done": "\n".join(steps), "do": do}
-        raise TaskError(message, facts, {"changed": bool(steps)})
+        facts = {"node": str(self.system), "because": ", ".join(reasons), "done": _counted(steps), "do": do}
+        raise TaskError(message, facts, {"changed": bool(steps), "steps": steps})
+
+
+def _counted(steps: Sequence[str]) -> str:
+    if not steps:
+        return ""
+    return f"all else: {len(steps)} step{'s' if len(steps) > 1 else ''}, the last was to {steps[-1]}"
 
 
 def planned(job: Job, observed: Observed) -> Done:
