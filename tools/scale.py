@@ -105,6 +105,7 @@ def _inventory(folder: Path, nodes: int, latency: float) -> Path:
     }
     windows["vars"] |= FLEET | {
         "ansible_port": "{{ bench_port }}",
+        "artifacts_mirror": "http://127.0.0.1:{{ bench_port }}/mirror",
         "ansible_winrm_path": "/wsman/{{ inventory_hostname }}",
     }
     path = folder / "inventory.yml"
