@@ -269,6 +269,7 @@ def test_secrets_of_a_download_are_shown_nowhere(bare: Node) -> None:
     assert "http://********@127.0.0.1" in repr(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FAILURES, ids=lambda case: str(case["about"]))
 def test_what_goes_wrong_is_told_and_the_next_run_heals_it(case: dict[str, Any], upgradable: Node) -> None:
     node = upgradable
@@ -304,7 +305,8 @@ def test_what_goes_wrong_is_told_and_the_next_run_heals_it(case: dict[str, Any],
     assert node.leftovers == []
 
 
-@pytest.mark.parametrize("step", range(1, 60, 3))
+@pytest.mark.slow
+@pytest.mark.parametrize("step", range(1, 62, 4))
 def test_power_that_is_lost_at_any_step_is_healed_by_the_next_run(step: int, upgradable: Node) -> None:
     node = upgradable
     node.faults.set([{"kind": "power", "step": step, "off_seconds": None}])
