@@ -94,16 +94,36 @@ function Get-ItemProperty {
 }
 
 # $env:LOCKSTEP_STUB_OWNER: whose every folder is, where it is not the administrators'; files belong to who writes them.
+# Access lists are in a file, by path; what has none there inherits all of its own.
+$AccessFile = 'C:\lockstep-stubs\access.json'
+$Inherited = '(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)(A;OICIID;0x1200a9;;;BU)'
+
+function Read-Access { if ([IO.File]::Exists($AccessFile)) { [IO.File]::ReadAllText($AccessFile) | ConvertFrom-Json -AsHashtable } else { @{} } }
+
 function Get-Acl {
     [CmdletBinding()] param([string]$LiteralPath)
     $owner = 'S-1-5-32-544'
     if ($env:LOCKSTEP_STUB_OWNER -and [IO.Directory]::Exists($LiteralPath)) { $owner = $env:LOCKSTEP_STUB_OWNER }
-    $acl = [pscustomobject]@{ Owner = $owner }
+    $known = Read-Access
+    $acl = [pscustomobject]@{ Owner = $owner; Access = if ($known.ContainsKey($LiteralPath)) { $known[$LiteralPath] } else { "D:AI$Inherited" } }
     $acl | Add-Member ScriptMethod GetOwner { [pscustomobject]@{ Value = $this.Owner } }
-    $acl | Add-Member ScriptMethod SetSecurityDescriptorSddlForm { }
+    $acl | Add-Member ScriptMethod GetSecurityDescriptorSddlForm { $this.Access }
+    $acl | Add-Member ScriptMethod SetSecurityDescriptorSddlForm {
+        param($sddl, $sections)
+        $list = $sddl -replace '^O:[A-Z]{2}', ''
+        if ($list -notmatch '^D:(P|AI|AR)*(\(A;([A-Z]{2})*;[^;()]+;;;[^;()]+\))*$') { throw [ArgumentException]'The SDDL form of a security descriptor object is invalid.' }
+        $this.Access = $list -replace 'S-1-5-18\)', 'SY)' -replace 'S-1-5-32-544\)', 'BA)' -replace ';0x1f01ff;', ';FA;'
+    }
     $acl
 }
 
-function Set-Acl { [CmdletBinding()] param([string]$LiteralPath, $AclObject) }
+function Set-Acl {
+    [CmdletBinding()] param([string]$LiteralPath, $AclObject)
+    if ($env:LOCKSTEP_STUB_DENIED -eq $LiteralPath) { throw [UnauthorizedAccessException]'Attempted to perform an unauthorized operation.' }
+    $known = Read-Access
+    $list = $AclObject.Access -replace '\([^()]*ID;[^()]*\)', ''
+    $known[$LiteralPath] = if ($list -match '^D:[^(]*P') { $list } else { $list + $Inherited }
+    [IO.File]::WriteAllText($AccessFile, ($known | ConvertTo-Json))
+}
 
 Export-ModuleMember -Function Get-Service, Stop-Process, Get-ItemProperty, Get-Acl, Set-Acl

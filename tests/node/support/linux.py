@@ -120,7 +120,7 @@ class LinuxBench:
             self.write(path, data)
         self._add_keys(case.registry)
         denied = [fault["path"] for fault in case.faults if fault["kind"] == "denied"]
-        self.environment["LOCKSTEP_STUB_DENIED"] = next((path for path in denied if path.startswith("HKLM")), "")
+        self.environment["LOCKSTEP_STUB_DENIED"] = next(iter(denied), "")
         for number, one in enumerate(case.services, start=1):
             self.add_service(one, process_id=4000 + number)
         yield

@@ -10,12 +10,15 @@ from __future__ import annotations
 import ntpath
 import re
 
+from lockstep.node.contract import ContractError
 from lockstep.sim.agent.failure import OperationError
 from lockstep.sim.agent.journal import Step
 from lockstep.sim.agent.table import Apply, Context, Group, Kind, Operation, Result
 from lockstep.sim.disk import DiskError, NoDriveError
 
 STATE = "access"
+_LIST = re.compile(r"D:(?:P|AR|AI)*(?:\([A-Z]*;(?:[A-Z]{2})*;[^;()]*;[^;()]*;[^;()]*;[^;()]+\))*")
+_KNOWN = {"S-1-5-18": "SY", "S-1-5-32-544": "BA", "S-1-5-32-545": "BU", "S-1-5-11": "AU", "S-1-1-0": "WD"}
 _ROOT = "D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a9;;;BU)(A;CI;LC;;;BU)(A;CIIO;DC;;;BU)(A;OICIIO;GA;;;CO)"
 _ADMINISTRATORS = "S-1-5-32-544"
 _ACE = re.compile(r"\(([^()]*)\)")
@@ -30,13 +33,18 @@ def access_of(context: Context, path: str) -> str:
     own = context.state(STATE)
     if _key(path) in own:
         return str(own[_key(path)])
+    return "D:AI" + _inherited_by(context, path)
+
+
+def _inherited_by(context: Context, path: str) -> str:
+    """Return the entries that a folder inherits."""
     parent = ntpath.dirname(ntpath.normpath(path))
     above = _ROOT if parent == ntpath.normpath(path) or not ntpath.splitdrive(parent)[1].strip("\\") else ""
     return _inherited(above or access_of(context, parent))
 
 
 def _inherited(sddl: str) -> str:
-    """Return what a folder below one with this list has, where it has none of its own."""
+    """Return what a folder below one with this list inherits."""
     aces = []
     for ace in _ACE.findall(sddl):
         kind, flags, *rest = ace.split(";")
@@ -45,7 +53,26 @@ def _inherited(sddl: str) -> str:
             continue
         kept = [mark for mark in marks if mark not in ("IO", "ID")]
         aces.append(";".join([kind, "".join([*kept, *(["IO"] if rest[-1] == "CO" else []), "ID"]), *rest]))
-    return "D:AI" + "".join(f"({ace})" for ace in aces)
+    return "".join(f"({ace})" for ace in aces)
+
+
+def _known(sddl: str) -> str:
+    """Return a list as Windows spells it."""
+    for sid, name in _KNOWN.items():
+        sddl = sddl.replace(f";{sid})", f";{name})")
+    return sddl.replace(";0x1f01ff;", ";FA;")
+
+
+def _entries(sddl: str) -> tuple[bool, set[str]]:
+    """Return whether a list is protected, and its own entries."""
+    aces = _ACE.findall(_known(sddl))
+    return "P" in sddl.partition("(")[0], {ace for ace in aces if "ID" not in re.findall("..", ace.split(";")[1])}
+
+
+def _check(operation: Operation) -> None:
+    access = operation.get("access")
+    if access is not None and _LIST.fullmatch(access) is None:
+        raise ContractError(f"{access} is no access list in SDDL, or names an account that this node does not know.")
 
 
 def _read(context: Context, operation: Operation) -> Result:
@@ -82,11 +109,14 @@ def _ensure(context: Context, operation: Operation, step: Step) -> Result:
             disk.make_folder(path)
         except NoDriveError as error:
             raise OperationError("io", error.message) from None
-    changes = access is not None and (made or access_of(context, path) != access)
-    if changes:
+    changes = False
+    if access is not None and _entries(access_of(context, path)) != _entries(access):
+        changes = True
         if context.faults.holds("denied", path):
             raise OperationError("denied", f"Access to the path '{path}' is denied.")
         step.touched = True
+        inherited = "" if _entries(access)[0] else _inherited_by(context, path)
+        access = _known(access) + inherited
         context.keep(STATE, {**context.state(STATE), _key(path): access}, f"set access to folder {path}")
     return {"changed": made or changes, "created": made}
 
@@ -108,6 +138,6 @@ def _undo(context: Context, step: Step) -> None:
 
 GROUP = Group(
     reads={"folder.read": _read},
-    applies={"folder.ensure": Apply(_ensure, _former)},
+    applies={"folder.ensure": Apply(_ensure, _former, _check)},
     kinds={"folder": Kind(_undo)},
 )
