@@ -297,6 +297,14 @@ def test_kubeadm_would_put_another_endpoint_back(fresh: Node) -> None:
     assert run(fresh)["warnings"] == []
 
 
+def test_the_node_s_name_is_the_whole_host_name_and_not_what_netbios_has_of_it(tmp_path: Path) -> None:
+    node = made(tmp_path, "win2025-in-the-cellar")
+    run(node, **JOINING)
+    assert node.engine.machine.cluster.get("win2025-in-the-cellar") is not None
+    [warning] = run(node, **JOINING, node_labels={"a": "b"}, prune_node_labels=False)["warnings"]
+    assert "kubectl label node win2025-in-the-cellar --overwrite a=b" in warning
+
+
 def test_reserved_resources_follow_the_machine(tmp_path: Path) -> None:
     node = made(tmp_path, machine={"processors": 8, "memory": "32Gi"})
     run(node, reserved="auto")
