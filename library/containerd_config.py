@@ -429,6 +429,8 @@ EXAMPLES = r"""
             headers:
               Authorization: "Basic {{ mirror_credentials | b64encode }}"
     prune_registries: true
+  vars:
+    mirror_credentials: "{{ lookup('ansible.builtin.env', 'MIRROR_CREDENTIALS') }}"
 
 - name: Take a handler away again
   lockstep.windows.containerd_config:
