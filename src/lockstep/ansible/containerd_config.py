@@ -157,19 +157,19 @@ def _steps(node: ContainerdNode, plan: _Plan, arguments: Mapping[str, Any]) -> I
     changed = after != node.content
     stays_down = arguments["state"] == "absent" and not node.service.running
     restart = changed or plan.service.restart or node.pending or not node.service.running
-    yield from plan.registries.steps
     if after is not None and (changed or node.pending or (restart and not stays_down)):
         backup = arguments["backup"] and changed
         yield Step(f"write {node.path}", write_file(node.path, after, replaces=node.content, backup=backup))
         yield _parsed(node, after, timeout)
     yield from plan.service.steps
-    if not restart or (stays_down and not node.pending):
-        return
-    name = node.service.name
-    label = f"{'restart' if node.service.running else 'start'} service {name}"
-    yield Step(label, restart_service(name, timeout_seconds=timeout))
-    if after is not None:
-        yield _healthy(node, after, arguments)
+    if restart and not (stays_down and not node.pending):
+        name = node.service.name
+        label = f"{'restart' if node.service.running else 'start'} service {name}"
+        yield Step(label, restart_service(name, timeout_seconds=timeout))
+        if after is not None:
+            yield _healthy(node, after, arguments)
+    # Last, so that no secret stays in a `.rejected` file because something else failed.
+    yield from plan.registries.steps
 
 
 def _parsed(node: ContainerdNode, after: bytes, timeout: int) -> Step:
