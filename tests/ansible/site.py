@@ -54,7 +54,7 @@ class Site:
         assert done.returncode == status, output
         assert "Traceback" not in output
         assert "DEPRECATION" not in output
-        assert ("[WARNING]" in output) is warns
+        assert ("[WARNING]" in output) is warns, output
         return output
 
     @property
