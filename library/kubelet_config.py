@@ -187,7 +187,7 @@ options:
     description:
       - Programs that kubelet asks for the credentials of registries, as C(CredentialProviderConfig) has them. Values of
         environment variables are shown nowhere.
-      - The file is C(credential-providers.yaml) beside O(path). It has these providers and no other.
+      - The file is C(credential-providers.yaml) beside O(kubeconfig). It has these providers and no other.
     type: list
     elements: dict
     default: []

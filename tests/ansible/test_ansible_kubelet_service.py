@@ -86,6 +86,7 @@ def test_check_mode_tells_everything_of_a_bare_windows(tmp_path: Path) -> None:
     result = run(node, check_mode=True, reserved="auto", **JOINING)
     assert result["steps"] == [
         r"make folder C:\var\log\kubelet",
+        r"make folder C:\etc\kubernetes",
         f"write {CONFIG}",
         f"write {CA_FILE}",
         f"write {BOOTSTRAP}",
@@ -187,7 +188,7 @@ def test_secrets_are_nowhere_but_on_the_node(fresh: Node) -> None:
     told += [json.dumps(run(fresh, **JOINING, credential_providers=[{**provider, "args": ["a"]}], check_mode=True))]
     told += [json.dumps(run(fresh, **JOINING, credential_providers=[provider])), json.dumps(memory(fresh))]
     assert not [text for text in told if TOKEN in text or "hunter2" in text]
-    assert "hunter2" in fresh.file(r"C:\var\lib\kubelet\credential-providers.yaml").read_text()
+    assert "hunter2" in fresh.file(r"C:\etc\kubernetes\credential-providers.yaml").read_text()
     assert memory(fresh)["flags"]["image-credential-provider-bin-dir"] == r"C:\k\credential-providers"
 
 
@@ -249,9 +250,10 @@ def test_a_service_that_is_there_is_adopted(fresh: Node) -> None:
     assert now.binary_path == f"{own} --node-labels=lockstep.windows/pool=win2025"
     assert (now.display_name, now.description, now.start_type) == ("Their kubelet", "theirs", "delayed")
     assert (now.depends_on, now.recovery) == (["other", "containerd"], recovery)
-    run(fresh, start_type="automatic", log_file=r"D:\log\other.log")
+    moved = run(fresh, start_type="automatic", log_file=r"D:\other\kubelet.log")
+    assert moved["steps"] == [r"make folder D:\other", "change service kubelet", "restart service kubelet", HEALTH]
     assert service(fresh).start_type == "automatic"
-    assert r"--log-file=D:\log\other.log C:\k\kubelet.exe --hostname-override=mine" in service(fresh).binary_path
+    assert r"--log-file=D:\other\kubelet.log C:\k\kubelet.exe --hostname-override=mine" in service(fresh).binary_path
 
 
 def test_what_kubeadm_left_is_on_the_command_line_and_what_the_release_lacks_is_told(fresh: Node) -> None:
@@ -430,6 +432,17 @@ def test_power_lost_while_the_wrapper_changes_loses_no_flag(tmp_path: Path, firs
         assert parameters(node) == parameters(whole), step
         assert not node.leftovers, step
         assert not run(node, wrapper=second)["changed"], step
+
+
+def test_secrets_lie_where_administrators_alone_may_read_them(fresh: Node, tmp_path: Path) -> None:
+    assert run(fresh, **JOINING)["warnings"] == []
+    access = json.loads((fresh.engine.folder / "access.json").read_text())
+    assert access[r"c:\etc\kubernetes"] == access[r"c:\var\log\kubelet"] == "D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)"
+    other = made(tmp_path, "other")
+    other.file(BOOTSTRAP).parent.mkdir(parents=True)
+    [warning] = run(other, **JOINING)["warnings"]
+    assert r"others than administrators may use C:\etc\kubernetes" in warning
+    assert run(other, **JOINING)["warnings"] == []
 
 
 def test_what_is_asked_is_the_same_for_the_same_arguments() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,15 @@ from lockstep.kubelet.configuration import inspect_configuration, merge_configur
 from lockstep.kubelet.flag_values import with_flags
 from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
 from lockstep.kubelet.service_line import parse
+from lockstep.windows.access import ADMINISTRATORS, same
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder to be made, with its access list in SDDL; None for that of the folder above."""
+
+    path: str
+    access: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +44,7 @@ class Desired:
     joined: bool
     service: PlannedService
     files: tuple[NodeFile, ...] = ()
-    folders: tuple[str, ...] = ()
+    folders: tuple[Folder, ...] = ()
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
@@ -58,6 +67,7 @@ def _present(node: KubeletNode, arguments: Mapping[str, Any]) -> Desired:
     fields = planned_fields(node, arguments, paths, joined=joined)
     content = merge_configuration(node.content, fields, arguments["version"])
     line = planned_line(node, arguments, paths, facts, fields, wrapper=wrapper, joined=joined)
+    files = tuple(wanted_files(node, arguments, paths, facts))
     _refuse(node, [*logging_problems(arguments, facts, wrapper), *_of_machine(node, content)])
     errors, warnings = whole_problems(content, line.text, arguments["version"], native=wrapper != NSSM)
     in_effect = with_flags(inspect_configuration(content).fields, parse(line.text, facts), facts)
@@ -69,11 +79,11 @@ def _present(node: KubeletNode, arguments: Mapping[str, Any]) -> Desired:
         wrapper,
         joined,
         planned_service(node, arguments, line.text, wrapper),
-        files=tuple(wanted_files(node, arguments, paths, facts)),
-        folders=tuple(_folders(node, paths, wrapper)),
+        files=files,
+        folders=tuple(_folders(node, paths, wrapper, files)),
         errors=(*errors, *([wrong] if wrong and refused else ())),
         warnings=(*warnings, *([wrong] if wrong and not refused else ()), *_endpoint(node, paths, in_effect)),
-        told=line.warnings,
+        told=(*line.warnings, *_exposed(node, paths, files)),
         health=_health(in_effect),
     )
 
@@ -99,12 +109,25 @@ def _of_machine(node: KubeletNode, content: bytes) -> list[str]:
     return [] if problem is None else [problem]
 
 
-def _folders(node: KubeletNode, paths: Paths, wrapper: str) -> Iterator[str]:
+def _folders(node: KubeletNode, paths: Paths, wrapper: str, files: Sequence[NodeFile]) -> Iterator[Folder]:
     """Yield the folders that have to be made: neither the log's wrapper nor kubelet makes its own."""
-    if wrapper in (RUNNER, NSSM) and node.wrapper != wrapper and not node.folders[paths.logs]:
-        yield paths.logs
-    if paths.config_dir and not node.folders[paths.config_dir]:
-        yield paths.config_dir
+    logs = wrapper in (RUNNER, NSSM) and (node.wrapper != wrapper or paths.log_file is not None)
+    if logs and not node.folders[paths.logs]["exists"]:
+        yield Folder(paths.logs, ADMINISTRATORS)
+    if paths.config_dir and not node.folders[paths.config_dir]["exists"]:
+        yield Folder(paths.config_dir)
+    if any(file.secret for file in files) and not node.folders[paths.credentials]["exists"]:
+        yield Folder(paths.credentials, ADMINISTRATORS)
+
+
+def _exposed(node: KubeletNode, paths: Paths, files: Sequence[NodeFile]) -> Iterator[str]:
+    """Yield that others than administrators may read the folder that a secret is written to."""
+    access = node.folders[paths.credentials].get("access")
+    if access and not same(access, ADMINISTRATORS) and any(file.secret and file.changed for file in files):
+        yield (
+            f"others than administrators may use {paths.credentials}, where a secret is written now: the role "
+            "windows_host sees to that"
+        )
 
 
 def _endpoint(node: KubeletNode, paths: Paths, fields: Mapping[str, Any]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lockstep.ansible.kubelet_node import KubeletNode
@@ -21,13 +21,17 @@ _NOT_READ = "# Another one, which was not read.\n"
 
 @dataclass(frozen=True, slots=True)
 class NodeFile:
-    """A file as it is to be: `former` is the SHA-256 of what is there, `before` and `after` are for people to see."""
+    """A file as it is to be: `former` is the SHA-256 of what is there, `before` and `after` are for people to see.
+
+    `secret` says that it holds something that ordinary users must not read.
+    """
 
     path: str
     content: bytes
     former: str | None
     before: str
     after: str
+    secret: bool = False
 
     @property
     def changed(self) -> bool:
@@ -59,15 +63,16 @@ def wanted_files(node: KubeletNode, arguments: Mapping[str, Any], paths: Paths, 
     # Once kubelet has its own kubeconfig, what it joined with is of no use to it and mostly expired.
     if arguments["bootstrap_kubeconfig"] and not node.there(paths.kubeconfig):
         text = arguments["bootstrap_kubeconfig"]
-        yield _unread(node, paths.bootstrap_kubeconfig, text, shown_kubeconfig(text))
+        yield replace(_unread(node, paths.bootstrap_kubeconfig, text, shown_kubeconfig(text)), secret=True)
 
 
 def _providers(node: KubeletNode, arguments: Mapping[str, Any], paths: Paths, facts: Minor) -> NodeFile:
     given, former = arguments["credential_providers"], node.files[paths.providers]
     content = providers.render(given, facts)
     shown = providers.render(providers.masked(given), facts).decode()
-    same = former == content
-    return NodeFile(paths.providers, content, sha256(former), shown if same else _masked_former(former), shown)
+    before = shown if former == content else _masked_former(former)
+    secret = any(each.get("env") for each in given)
+    return NodeFile(paths.providers, content, sha256(former), before, shown, secret=secret)
 
 
 def _masked_former(former: bytes | None) -> str:

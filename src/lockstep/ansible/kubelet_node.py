@@ -43,8 +43,8 @@ class KubeletNode:
 
     `observed` is the result of service.read. `version` is that of the service's kubelet.exe, or, where there is no
     service yet, of the one that it is to run. `parameters` are nssm's. `files` are the contents of further files and
-    `digests` the SHA-256 of those that were not read as such, None for one that is not there, by path; `folders` says
-    which are there, and `needs` which of the services that kubelet's depends on.
+    `digests` the SHA-256 of those that were not read as such, None for one that is not there, by path; `folders` are
+    the results of folder.read, and `needs` says which of the services that kubelet's depends on are there.
     """
 
     system: System
@@ -58,7 +58,7 @@ class KubeletNode:
     parameters: Mapping[str, nssm.Value] = field(default_factory=dict)
     files: Mapping[str, bytes | None] = field(default_factory=dict)
     digests: Mapping[str, str | None] = field(default_factory=dict)
-    folders: Mapping[str, bool] = field(default_factory=dict)
+    folders: Mapping[str, Result] = field(default_factory=dict)
     machine: Result = field(default_factory=dict)
     needs: Mapping[str, bool] = field(default_factory=dict)
 
@@ -139,7 +139,7 @@ def read_node(session: Session, arguments: Mapping[str, Any]) -> KubeletNode:
         parameters={name: found[f"nssm {name}"]["value"] for name in nssm.KINDS if found[f"nssm {name}"]["exists"]},
         files={_path(name): content_of(result) for name, result in found.items() if name.startswith("file ")},
         digests={_path(name): result.get("sha256") for name, result in found.items() if name.startswith("digest ")},
-        folders={_path(name): result["exists"] for name, result in found.items() if name.startswith("folder ")},
+        folders={_path(name): result for name, result in found.items() if name.startswith("folder ")},
         machine=found.get("machine", {}),
         needs={_path(name): result["exists"] for name, result in found.items() if name.startswith("needed ")},
     )
@@ -164,7 +164,7 @@ def _more(arguments: Mapping[str, Any]) -> dict[str, Operation]:
     providers = [str(each.get("name")) for each in arguments["credential_providers"]]
     files = [paths.kubeadm_flags, paths.instance_config, *map(paths.drop_in, arguments["drop_ins"])]
     digests = [paths.runner, paths.nssm, HEALTH_PROGRAM, paths.kubeconfig, paths.bootstrap_kubeconfig, paths.client_ca]
-    folders = [paths.logs]
+    folders = [paths.logs, paths.credentials]
     if providers:
         files.append(paths.providers)
         digests += map(paths.provider, providers)

@@ -70,9 +70,14 @@ class Paths:
         return ntpath.join(_folder(self.kubeconfig), "pki", "ca.crt")
 
     @property
+    def credentials(self) -> str:
+        """The folder of what only administrators may read. That of the configuration is not one: pods use it too."""
+        return _folder(self.kubeconfig)
+
+    @property
     def providers(self) -> str:
-        """The configuration of credential providers, beside kubelet's own."""
-        return ntpath.join(_folder(self.config), "credential-providers.yaml")
+        """The configuration of credential providers, whose environment may hold secrets."""
+        return ntpath.join(self.credentials, "credential-providers.yaml")
 
     @property
     def logs(self) -> str:

@@ -23,7 +23,7 @@ def steps_to(node: KubeletNode, wanted: Desired, arguments: Mapping[str, Any]) -
     again, service = node.pending, node.service
     absent = arguments["state"] == "absent" and not service.running
     changes = [
-        *(Step(f"make folder {path}", ensure_folder(path)) for path in wanted.folders),
+        *(Step(f"make folder {each.path}", ensure_folder(each.path, each.access)) for each in wanted.folders),
         *_configuration(node, wanted, arguments),
         *(file.step() for file in wanted.files if file.changed or again),
         *wanted.service.steps(node, again=again),
