@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +59,14 @@ class Scenario:
         """Return the plan of a node: its pool is its name without the number."""
         return self._plan.pools[node.rpartition("-")[0]]
 
-    def process_ids(self, service: str) -> dict[str, int]:
-        """Return the process of a service on each node; all of them must run."""
-        states = {name: node.states([service])[service] for name, node in self.nodes.items()}
+    def with_services(self) -> list[str]:
+        """Return the nodes that had their services before the role came."""
+        return [entry["name"] for entry in self._read("nodes.yml") if entry.get("prepared", "services") == "services"]
+
+    def process_ids(self, service: str, names: Iterable[str] | None = None) -> dict[str, int]:
+        """Return the process of a service on each node, or on these; all of them must run."""
+        wanted = self.nodes if names is None else names
+        states = {name: self.nodes[name].states([service])[service] for name in wanted}
         assert {now.state for now in states.values()} == {"running"}
         return {name: now.process_id for name, now in states.items()}
 

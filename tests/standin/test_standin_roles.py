@@ -59,7 +59,7 @@ def assert_planned(node: Node, plan: ContainerdPlan) -> None:
 
 @pytest.mark.parametrize("scenario", ["containerd"], indirect=True)
 def test_containerd(scenario: Scenario) -> None:
-    before = scenario.process_ids("containerd")
+    before = scenario.process_ids("containerd", scenario.with_services())
     scenario.do("converge")
     after = scenario.process_ids("containerd")
     assert not before.items() & after.items(), "containerd was not restarted"
