@@ -40,6 +40,9 @@ def test_it_serves_until_it_is_told(number: signal.Signals, tmp_path: Path) -> N
     with start(*arguments, "--name", "win2022-0", "--build", "ltsc2022") as process:
         assert process.stdout is not None
         assert process.stdout.readline() == f"win2022-0 ready at http://127.0.0.1:{port}/wsman\n"
+        deadline = time.monotonic() + 5
+        while not pid.exists() or not pid.read_text():
+            assert time.monotonic() < deadline
         assert int(pid.read_text()) == process.pid
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats", timeout=5) as reply:
             assert list(json.loads(reply.read())["nodes"]) == ["win2022-0"]

@@ -146,9 +146,10 @@ def _serve(lines: list[str], pid_file: Path | None) -> None:
     ended = threading.Event()
     former = {number: signal.signal(number, lambda *_: ended.set()) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
+        # In this order: who waits for the file reads what was printed.
+        print("\n".join(lines), flush=True)
         if pid_file is not None:
             pid_file.write_text(f"{os.getpid()}\n", encoding="ascii")
-        print("\n".join(lines), flush=True)
         ended.wait()
     finally:
         if pid_file is not None:
