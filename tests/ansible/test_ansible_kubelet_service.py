@@ -256,6 +256,32 @@ def test_a_service_that_is_there_is_adopted(fresh: Node) -> None:
     assert r"--log-file=D:\other\kubelet.log C:\k\kubelet.exe --hostname-override=mine" in service(fresh).binary_path
 
 
+@pytest.mark.parametrize("wrapper", ["", r"C:\k\kube-log-runner.exe "])
+def test_the_release_is_that_of_the_kubelet_that_the_service_runs(fresh: Node, wrapper: str) -> None:
+    other = fresh.file(r"D:\bin\kubelet.exe")
+    other.parent.mkdir(parents=True)
+    other.write_bytes(placeholder("kubelet.exe", "1.36.0"))
+    line = rf"{wrapper}D:\bin\kubelet.exe --windows-service --config={CONFIG}"
+    fresh.engine.services.add(Service("kubelet", "kubelet", line))
+    if wrapper:
+        with pytest.raises(TaskError, match="which is not there, or does not tell") as raised:
+            run(fresh)
+        assert r"set program to D:\bin\kubelet.exe" in str(raised.value)
+    with pytest.raises(TaskError, match=r"this node has kubelet 1\.36\.0"):
+        run(fresh, program=r"D:\bin\kubelet.exe")
+    other.write_bytes(placeholder("kubelet.exe", "1.36.1"))
+    assert run(fresh, program=r"D:\bin\kubelet.exe")["changed"]
+
+
+def test_absent_leaves_nssm_s_service(fresh: Node) -> None:
+    run(fresh, wrapper="nssm", flags={"cert-dir": r"D:\pki"})
+    given: dict[str, Any] = {"state": "absent", "configuration": {"clusterDNS": []}, "flags": {"cert-dir": None}}
+    result = run(fresh, **given, node_labels={}, prune_node_labels=False)
+    assert result["steps"] == ["set nssm's AppParameters", "restart service kubelet"]
+    assert "cert-dir" not in parameters(fresh)["AppParameters"]
+    assert memory(fresh)["configuration"]["systemReserved"] == {"memory": "2Gi"}
+
+
 def test_what_kubeadm_left_is_on_the_command_line_and_what_the_release_lacks_is_told(fresh: Node) -> None:
     fresh.file(ENV).parent.mkdir(parents=True)
     fresh.file(ENV).write_text(

@@ -9,9 +9,10 @@ from typing import Any
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.kubelet_paths import HEALTH_PROGRAM, Paths
-from lockstep.ansible.node import Service, System, read, release_of
+from lockstep.ansible.node import Service, System, read, release_of, same_path
 from lockstep.ansible.service_definition import program_of_line
 from lockstep.kubelet import log_runner, nssm
+from lockstep.kubelet.arguments import split
 from lockstep.kubelet.joining import BOOTSTRAP_KUBECONFIG, KUBECONFIG
 from lockstep.kubelet.problem import CommandLineError
 from lockstep.kubelet.service_line import parse_command_line
@@ -41,10 +42,11 @@ AUTO, RUNNER, NONE, NSSM = "auto", "kube-log-runner", "none", "nssm"
 class KubeletNode:
     """A node, its kubelet and what it is configured with.
 
-    `observed` is the result of service.read. `version` is that of the service's kubelet.exe, or, where there is no
-    service yet, of the one that it is to run. `parameters` are nssm's. `files` are the contents of further files and
-    `digests` the SHA-256 of those that were not read as such, None for one that is not there, by path; `folders` are
-    the results of folder.read, and `needs` says which of the services that kubelet's depends on are there.
+    `observed` is the result of service.read. `releases` are those of the kubelet.exe that were asked, by path, the one
+    for a service that is new last; None for one that tells none. `parameters` are nssm's. `files` are the contents of
+    further files and `digests` the SHA-256 of those that were not read as such, None for one that is not there, by
+    path; `folders` are the results of folder.read, and `needs` says which of the services that kubelet's depends on
+    are there.
     """
 
     system: System
@@ -53,8 +55,8 @@ class KubeletNode:
     content: bytes | None
     service: Service
     observed: Result
-    version: str | None
     pending: bool
+    releases: Mapping[str, str | None]
     parameters: Mapping[str, nssm.Value] = field(default_factory=dict)
     files: Mapping[str, bytes | None] = field(default_factory=dict)
     digests: Mapping[str, str | None] = field(default_factory=dict)
@@ -71,6 +73,23 @@ class KubeletNode:
         """What starts kubelet now; `none` where there is no service."""
         program = ntpath.basename(program_of_line(self.service.binary_path)).lower()
         return {log_runner.PROGRAM: RUNNER, nssm.PROGRAM: NSSM}.get(program, NONE)
+
+    @property
+    def program(self) -> str | None:
+        """kubelet.exe as the service starts it, None where that cannot be told or there is no service."""
+        try:
+            line = self.line()
+        except TaskError:
+            return None
+        return split(line)[0].value if line else None
+
+    @property
+    def version(self) -> str | None:
+        """The release of the service's kubelet.exe, or of the one for a new service; None where it is unknown."""
+        program = self.program
+        if program is None:
+            return next((release for release in reversed(list(self.releases.values())) if release), None)
+        return next((release for path, release in self.releases.items() if same_path(path, program)), None)
 
     def line(self) -> str | None:
         """Return kubelet's own command line, its program first, whatever starts it; None where there is none yet.
@@ -134,8 +153,12 @@ def read_node(session: Session, arguments: Mapping[str, Any]) -> KubeletNode:
         content=content_of(found["configuration"]),
         service=Service.of(arguments["service"], service),
         observed=service,
-        version=release_of(found["version"]) or release_of(found.get("program", {"found": False})),
         pending=found["transaction"]["pending"],
+        releases={
+            result["program"]: release_of(result)
+            for result in (found["version"], found.get("program", {"found": False}))
+            if result["found"]
+        },
         parameters={name: found[f"nssm {name}"]["value"] for name in nssm.KINDS if found[f"nssm {name}"]["exists"]},
         files={_path(name): content_of(result) for name, result in found.items() if name.startswith("file ")},
         digests={_path(name): result.get("sha256") for name, result in found.items() if name.startswith("digest ")},

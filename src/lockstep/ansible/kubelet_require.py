@@ -37,9 +37,8 @@ def require(node: KubeletNode, arguments: Mapping[str, Any], *, check_mode: bool
         )
     if node.version is None and node.service.exists and not check_mode:
         raise node.fail(
-            f"there is no kubelet.exe beside the program of service {node.service.name}, or it does not tell its "
-            "version",
-            "see what the service runs, or run the role artifacts, which puts kubelet.exe there",
+            f"service {node.service.name} runs {node.program}, which is not there, or does not tell its release",
+            f"set program to {node.program} if it is there, or run the role artifacts, which brings kubelet.exe",
         )
     if node.version in (None, version):
         return []
