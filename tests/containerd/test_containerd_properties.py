@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tomllib
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from tests.containerd.documents import Case, Managed, cases, planned, sort, split, unmanaged
 
 from lockstep.catalog.containerd import layout, series
-from lockstep.containerd import Settings, inspect, merge, remove
+from lockstep.containerd import ContainerdConfigError, Settings, inspect, merge, remove
+from lockstep.containerd.merge import registry_path
 
 
 def assert_kept(untouched: tuple[str, ...], after: bytes) -> None:
@@ -22,6 +25,21 @@ def assert_kept(untouched: tuple[str, ...], after: bytes) -> None:
             wanted == line or (wanted.rstrip("\r\n") == line.rstrip("\r\n") and (last or at == len(lines)))
             for at, line in ahead
         ), wanted
+
+
+OTHERS: dict[str, Any] = {
+    "log_level": "warn",
+    "metrics_address": "127.0.0.1:1338",
+    "registry_path": r"C:\ProgramData\containerd\certs.d",
+    "imports": (r"C:\own\*.toml",),
+}
+
+
+def flat(data: dict[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    found: dict[tuple[str, ...], Any] = {}
+    for key, value in data.items():
+        found |= flat(value, (*path, key)) if isinstance(value, dict) and value else {(*path, key): value}
+    return found
 
 
 EXAMPLES = settings(
@@ -79,6 +97,32 @@ def test_what_was_merged_can_be_removed(case: Case) -> None:
     if case.version.startswith("2."):  # where a handler that goes leaves a person's own keys
         assert_kept(tuple(line for line in case.untouched if not line.lstrip().startswith("[")), after)
     assert remove(after, case.settings, case.version) == after
+
+
+@EXAMPLES
+@given(cases(), st.sets(st.sampled_from(sorted(OTHERS)), min_size=1))
+def test_other_settings_change_their_own_keys_alone(case: Case, names: set[str]) -> None:
+    only = Settings(**{name: OTHERS[name] for name in names})
+    try:
+        after = merge(case.data, only, case.version)
+    except ContainerdConfigError:
+        assume(False)  # registries in two ways, or a default handler that the file lacks: see the cases
+    assert merge(after, only, case.version) == after
+    where = layout(inspect(after).config_version)
+    places = {
+        "log_level": where.log_level,
+        "metrics_address": where.metrics_address,
+        "registry_path": registry_path(where),
+        "imports": ("imports",),
+    }
+    before_data, after_data = (flat(tomllib.loads(data.decode("utf-8-sig"))) for data in (case.data, after))
+    managed = {places[name]: OTHERS[name] for name in names}
+    for path, value in managed.items():
+        assert after_data[path] == (list(value) if isinstance(value, tuple) else value)
+    # A table that says nothing may be written or not.
+    kept = {path: value for path, value in before_data.items() if path not in managed and value != {}}
+    assert repr(kept) == repr({path: after_data.get(path) for path in kept})
+    assert {path for path in after_data if after_data[path] != {}} <= {*kept, *managed}
 
 
 @pytest.mark.parametrize("version", ["1.6.36", "1.7.35", "2.0.14", "2.1.9", "2.2.9", "2.3.7", "2.4.2"])
