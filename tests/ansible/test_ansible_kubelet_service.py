@@ -273,6 +273,19 @@ def test_the_release_is_that_of_the_kubelet_that_the_service_runs(fresh: Node, w
     assert run(fresh, program=r"D:\bin\kubelet.exe")["changed"]
 
 
+def test_check_mode_before_an_upgrade_tells_what_is_to_be_done_after_it(fresh: Node) -> None:
+    run(fresh)
+    fleet = FLEET | {"kubernetes": "1.37.2"}
+    result = run(fresh, fleet=fleet, check_mode=True, node_ip="10.0.0.7")
+    assert result["steps"] == ["change service kubelet", "restart service kubelet", HEALTH]
+    assert result["warnings"] == [
+        "this node has kubelet 1.36.1, but Kubernetes 1.37.2 is described: this is what is to be done once the role "
+        "artifacts has brought it"
+    ]
+    with pytest.raises(TaskError, match="upgrade the node"):
+        run(fresh, fleet=fleet)
+
+
 def test_absent_leaves_nssm_s_service(fresh: Node) -> None:
     run(fresh, wrapper="nssm", flags={"cert-dir": r"D:\pki"})
     given: dict[str, Any] = {"state": "absent", "configuration": {"clusterDNS": []}, "flags": {"cert-dir": None}}
