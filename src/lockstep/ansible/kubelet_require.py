@@ -75,6 +75,7 @@ def missing_programs(
             advice
             for advice, needed in (
                 ("run the role artifacts before this one, which puts kubelet's programs there", missing),
+                ("nssm is one of them where artifacts_nssm_version says which", paths.nssm in missing),
                 ("run the role containerd before this one, or name other services in depends_on", services),
                 (f"put the credential providers into {paths.providers_folder}", providers),
             )
