@@ -14,6 +14,8 @@ _CHANGES = (
     r"\[IO\.File\]::(?:Move|Delete)\(",
     r"\$stream = \[IO\.File\]::Create\(",
     r"\[void\]\[IO\.Directory\]::CreateDirectory\(",
+    r"\[IO\.Directory\]::(?:Move|Delete)\(",
+    r"\$Target\.Write\(",
     r"Set-Acl -LiteralPath",
     r"\$stream\.Flush\(",
     r"\$Service\.(?:Start|Stop)\(\)",

@@ -65,6 +65,16 @@ function Remove-Trash([string]$Path) {
     catch { return $false }
 }
 
+# Remove what is in the trash, as far as no process has it any more; whether something went.
+function Clear-Trash([string]$Root) {
+    $trash = Join-Names $Root 'trash'
+    $changed = $false
+    if (-not [IO.Directory]::Exists($trash)) { return $false }
+    foreach ($path in [IO.Directory]::GetFileSystemEntries($trash)) { if (Remove-Trash $path) { $changed = $true } }
+    if (-not [IO.Directory]::GetFileSystemEntries($trash).Count) { [void](Remove-Trash $trash) }
+    return $changed
+}
+
 function Get-Entries([string]$Root) {
     if (-not [IO.Directory]::Exists($Root)) { return }
     foreach ($folder in [IO.Directory]::GetDirectories($Root)) {
@@ -144,6 +154,7 @@ $Operations['store.add'] = @{
             if (-not @($Operation['members'] | Where-Object { $_['to'] -notin $there })) { return @{ changed = $false; entry = $entry; size = 0 } }
         }
         Assert-StoreFolder $root
+        [void](Clear-Trash $root)
         foreach ($left in "$folder.lockstep-new", (Join-Names $root "$digest.lockstep-part")) {
             if (-not (Clear-Way $left $root)) { throw (New-Failure 'in_use' "$left is left from a former run, and another process holds it open.") }
         }
@@ -156,6 +167,8 @@ $Operations['store.add'] = @{
                 throw (New-Failure 'checksum_mismatch' "$($Operation['name']) $($Operation['version']): expected SHA-256 $digest, found $($got.sha256) ($($got.size) bytes).")
             }
             New-Entry "$folder.lockstep-new" $Operation $got.path
+            # Before the entry is one, so that no interruption leaves a download beside it that nobody asks for again.
+            if (-not $keep) { [void](Clear-Way $got.path $root) }
             if (-not (Clear-Way $folder $root)) { throw (New-Failure 'in_use' "$folder is not whole and has to be replaced, but another process holds a file of it open.") }
             Invoke-Patiently { [IO.Directory]::Move("$folder.lockstep-new", $folder) }
             $keep = $false
@@ -218,10 +231,8 @@ $Operations['store.prune'] = @{
         if ([IO.Directory]::Exists($root)) {
             $left = @([IO.Directory]::GetFiles($root, '*.lockstep-part')) + @([IO.Directory]::GetFiles($root, '*.lockstep-upload')) +
             @([IO.Directory]::GetDirectories($root, '*.lockstep-new'))
-            $trash = Join-Names $root 'trash'
-            if ([IO.Directory]::Exists($trash)) { $left += @([IO.Directory]::GetFiles($trash)) + @([IO.Directory]::GetDirectories($trash)) }
             foreach ($path in $left) { if (Remove-Trash $path) { $changed = $true } }
-            if ([IO.Directory]::Exists($trash) -and -not [IO.Directory]::GetFileSystemEntries($trash).Count) { [void](Remove-Trash $trash) }
+            if (Clear-Trash $root) { $changed = $true }
         }
         return @{ changed = $changed; removed = $removed }
     }

@@ -54,11 +54,10 @@ class Store:
 
     def left(self) -> list[str]:
         """Return the paths of what interrupted work left."""
-        disk, trash = self.files.disk, self.path("trash")
+        disk = self.files.disk
         unpacking = [self.path(name) for name in disk.folders(self.root) if name.endswith(UNPACKING)]
-        waiting = [f"{trash}\\{name}" for name in disk.folders(trash)]
         files = [path for ending in (PART, UPLOAD) for path in disk.listing(self.root, f"*{ending}")]
-        return [*files, *unpacking, *disk.listing(trash), *waiting]
+        return [*files, *unpacking]
 
     def clear(self, path: str) -> bool:
         """Take a file or a folder out of the way, into the trash where it is in use; False where it stays."""
@@ -93,11 +92,14 @@ class Store:
             return False
         return True
 
-    def discard_empty_trash(self) -> None:
-        """Remove the trash where nothing is in it."""
+    def clear_trash(self) -> bool:
+        """Remove what is in the trash, as far as nothing has it any more; whether something went."""
         disk, trash = self.files.disk, self.path("trash")
+        waiting = [*disk.listing(trash), *(f"{trash}\\{name}" for name in disk.folders(trash))]
+        gone = [self.discard(path) for path in waiting]
         if disk.is_folder(trash) and not disk.listing(trash) and not disk.folders(trash):
             self.discard(trash)
+        return any(gone)
 
     def _there(self, path: str) -> bool:
         return self.files.disk.exists(path) or self.files.disk.is_folder(path)

@@ -59,6 +59,7 @@ def _add(context: Context, operation: Operation, _: Step) -> Result:
         if all(member["to"].lower() in there for member in operation["members"]):
             return {"changed": False, "entry": entry, "size": 0}
     context.files.disk.make_folder(store.root)
+    store.clear_trash()
     unpacking, part, sent = (store.path(name) for name in (entry + UNPACKING, digest + PART, digest + UPLOAD))
     for path in (unpacking, part):
         if not store.clear(path):
@@ -67,6 +68,8 @@ def _add(context: Context, operation: Operation, _: Step) -> Result:
     try:
         data = _received(context, store, operation)
         _fill(context, unpacking, operation, data)
+        # Before the entry is one, so that no interruption leaves a download beside it that nobody asks for again.
+        store.clear(part)
         _take_place(context, store, unpacking, entry)
     except (DiskError, OperationError) as error:
         # Not where power is lost: then nobody is there to clear up.
@@ -74,8 +77,7 @@ def _add(context: Context, operation: Operation, _: Step) -> Result:
         for path in (unpacking, part, *([sent] if mismatch else [])):
             store.clear(path)
         raise
-    for path in (part, sent):
-        store.clear(path)
+    store.clear(sent)
     return {"changed": True, "entry": entry, "size": len(data)}
 
 
@@ -178,7 +180,7 @@ def _prune(context: Context, operation: Operation, _: Step) -> Result:
         removed += [name] if whole else []
     for path in store.left():
         changed = store.discard(path) or changed
-    store.discard_empty_trash()
+    changed = store.clear_trash() or changed
     return {"changed": changed, "removed": removed}
 
 
