@@ -175,7 +175,8 @@ options:
     description:
       - Files of KubeletConfiguration fields for the folder O(config_dir), by name. Names end in C(.conf); they are read
         in the order of their names, after O(path), and lists are replaced. From 1.30 on.
-      - Fields are merged into a file that is there; a file that is not named stays.
+      - Fields are merged into a file that is there; a file that is not named stays. C(config-dir) as null in O(flags)
+        takes the folder away from kubelet.
     type: dict
     default: {}
   config_dir:
@@ -188,6 +189,8 @@ options:
       - Programs that kubelet asks for the credentials of registries, as C(CredentialProviderConfig) has them. Values of
         environment variables are shown nowhere.
       - The file is C(credential-providers.yaml) beside O(kubeconfig). It has these providers and no other.
+      - With none of them nothing changes. C(image-credential-provider-config) and C(image-credential-provider-bin-dir) as
+        null in O(flags) take them away from kubelet.
     type: list
     elements: dict
     default: []

@@ -373,6 +373,9 @@ def test_drop_ins_are_merged_files_of_a_folder_that_is_made(fresh: Node) -> None
     assert memory(fresh)["flags"]["config-dir"] == r"C:\var\lib\kubelet\config.d"
     assert not run(fresh, drop_ins={"20-logs.conf": {"containerLogMaxSize": "50Mi"}})["changed"]
     assert not run(fresh)["changed"], "what is not named stays"
+    assert "config-dir" not in run(fresh, flags={"config-dir": None})["command_line"]
+    assert not run(fresh, flags={"config-dir": None})["changed"]
+    run(fresh, config_dir=r"C:\var\lib\kubelet\config.d")
     changed = run(fresh, drop_ins={"20-logs.conf": {"containerLogMaxFiles": 3}})
     assert changed["steps"] == [r"write C:\var\lib\kubelet\config.d\20-logs.conf", "restart service kubelet", HEALTH]
     assert memory(fresh)["configuration"]["containerLogMaxSize"] == "50Mi"

@@ -33,6 +33,8 @@ _OPTION_OF_FLAG = {
     "image-credential-provider-bin-dir": "credential_provider_dir",
 }
 """Flags that the task gives the service itself, and the option that says how."""
+_MAY_GO = frozenset({"config-dir", "image-credential-provider-config", "image-credential-provider-bin-dir"})
+"""Those of them that a kubelet starts without, so that null may take them away."""
 _OWN_OPTION = {
     "hostname-override": "hostname_override",
     "node-ip": "node_ip",
@@ -132,9 +134,10 @@ def _labels(labels: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _owned_flags(flags: Mapping[str, Any]) -> Iterator[str]:
-    for name in flags:
-        option = _OPTION_OF_FLAG.get(normal_name(name))
-        if option:
+    for name, value in flags.items():
+        normal = normal_name(name)
+        option = _OPTION_OF_FLAG.get(normal)
+        if option and not (value is None and normal in _MAY_GO):
             yield f"flags.{name}: it is not given here, but with {option}"
 
 
