@@ -150,6 +150,14 @@ def test_without_the_program_the_task_says_which_role_brings_it_and_check_mode_s
     assert "run the role artifacts first" in str(raised.value)
 
 
+def test_check_mode_on_a_server_with_nothing_but_windows_tells_what_a_run_will_do(tmp_path: Path) -> None:
+    node = Node(tmp_path, NodeSpec("server", prepared="nothing"))
+    whole = Node(tmp_path, NodeSpec("whole", prepared="programs"))
+    shown = manage(node, check_mode=True)
+    assert (shown["steps"], shown["handlers"]) == (manage(whole)["steps"], manage(whole)["handlers"])
+    assert not manage(node, state="absent")["changed"]
+
+
 def test_another_release_is_an_error_but_in_check_mode_one_that_an_earlier_role_may_mend(bare: Node) -> None:
     with pytest.raises(TaskError, match=r"this node has containerd 2\.3\.4, but 2\.3\.7 is described"):
         manage(bare, version="2.3.7")

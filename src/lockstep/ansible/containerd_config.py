@@ -114,6 +114,8 @@ def _require(node: ContainerdNode, arguments: Mapping[str, Any], *, check_mode: 
     if not managed(arguments):
         node.require_service()
     node.require_file()
+    if managed(arguments) and arguments["state"] == "absent" and node.version is None and node.content is None:
+        return []
     problems = [node.version_problem(arguments["version"])]
     if managed(arguments) and node.version is None:
         missing = f"there is no containerd.exe at {arguments['program']}, or it does not tell its version"

@@ -154,7 +154,8 @@ def read_node(session: Session, arguments: Mapping[str, Any]) -> ContainerdNode:
         program=program_of(arguments),
         version=release_of(found["version"]),
         pending=found["transaction"]["pending"],
-        crictl=crictl_of(arguments) if found["crictl"]["found"] else None,
+        # Where not even containerd is there yet, crictl will come with it.
+        crictl=crictl_of(arguments) if found["crictl"]["found"] or not found["version"]["found"] else None,
         dump=found["dump"],
         parameters={key: result["value"] for key, result in parameters.items() if result["exists"]},
         logs="logs" in found and found["logs"]["exists"],
