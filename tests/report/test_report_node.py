@@ -141,6 +141,12 @@ def test_a_node_of_which_little_is_known_is_shown() -> None:
         assert "26100.1" in show_nodes([Observed(Kept(f"n{number}", node=facts)) for number in range(count)], 80)
 
 
+def test_a_machine_that_does_not_tell_its_memory_is_shown() -> None:
+    facts = {**NODE, "machine": {**NODE["machine"], "memory_bytes": None}}
+    text = show_nodes([Observed(Kept("a", node=facts))], 80)
+    assert "machine          4 processors, C: 100 GiB of 128 GiB free" in text.splitlines()
+
+
 @given(st.lists(st.text(string.ascii_letters + " ", max_size=120), max_size=4), st.integers(60, 200))
 def test_no_line_is_wider_than_the_terminal(texts: list[str], width: int) -> None:
     words = [" ".join(word[:20] for word in text.split()) for text in texts]

@@ -97,7 +97,8 @@ def _machine(facts: Facts) -> Iterator[tuple[str, str, bool]]:
             f"{disk['drive']} {_size(disk['free_bytes'])} of {_size(disk['size_bytes'])} free"
             for disk in machine["disks"]
         ]
-        said = [f"{machine['processors']} processors", f"{_size(machine['memory_bytes'])} memory", *disks]
+        memory = [] if machine["memory_bytes"] is None else [f"{_size(machine['memory_bytes'])} memory"]
+        said = [f"{machine['processors']} processors", *memory, *disks]
         yield "machine", ", ".join(said), False
 
 
