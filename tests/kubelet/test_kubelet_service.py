@@ -163,6 +163,10 @@ def test_a_windows_node_of_aks() -> None:
     assert 1843 + 2048 == 3891
 
 
+def test_memory_that_windows_does_not_tell_is_not_guessed() -> None:
+    assert reserved(4, None) == {"cpu": "140m"}
+
+
 @given(st.integers(1, 512), st.integers(1, 4096))
 def test_more_of_the_machine_never_reserves_less(processors: int, quarters: int) -> None:
     assert cpu_millicores(processors) <= cpu_millicores(processors + 1)

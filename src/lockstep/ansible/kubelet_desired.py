@@ -9,7 +9,7 @@ from typing import Any
 
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.kubelet_checks import logging_problems, shutdown_problem, whole_problems
-from lockstep.ansible.kubelet_fields import is_joined, planned_fields, too_much_reserved
+from lockstep.ansible.kubelet_fields import is_joined, not_reserved, planned_fields, too_much_reserved
 from lockstep.ansible.kubelet_files import NodeFile, wanted_files
 from lockstep.ansible.kubelet_line import planned_line, remaining_line
 from lockstep.ansible.kubelet_node import NSSM, RUNNER, KubeletNode
@@ -83,7 +83,7 @@ def _present(node: KubeletNode, arguments: Mapping[str, Any]) -> Desired:
         folders=tuple(_folders(node, paths, wrapper, files)),
         errors=(*errors, *([wrong] if wrong and refused else ())),
         warnings=(*warnings, *([wrong] if wrong and not refused else ()), *_endpoint(node, paths, in_effect)),
-        told=(*line.warnings, *_exposed(node, paths, files)),
+        told=(*line.warnings, *_exposed(node, paths, files), *filter(None, [not_reserved(node, arguments)])),
         health=_health(in_effect),
     )
 

@@ -71,13 +71,25 @@ def too_much_reserved(node: KubeletNode, fields: Mapping[str, Any]) -> str | Non
     )
 
 
+def not_reserved(node: KubeletNode, arguments: Mapping[str, Any]) -> str | None:
+    """Return that memory could not be reserved by the size of the machine, or None."""
+    if arguments["reserved"] != AUTO or _RESERVED in arguments["configuration"] or node.machine["memory_bytes"]:
+        return None
+    return (
+        "Windows does not tell how much memory this machine has, so kubeReserved has none by its size: "
+        "say it in reserved, such as {cpu: 100m, memory: 1843Mi}"
+    )
+
+
 def _reserved(node: KubeletNode, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is kept from pods; who gives the field, says all of it."""
     wanted = arguments["reserved"]
     if _RESERVED in arguments["configuration"]:
         return {}
     if wanted == AUTO:
-        return {_RESERVED: reserved(node.machine["processors"], node.machine["memory_bytes"])}
+        if node.machine["memory_bytes"] is None:
+            raise TaskError("this node does not say how much memory it has; give reserved its cpu and memory")
+        return {_RESERVED: reserved(node.machine["processors"], node.machine["memory_bytes"] or None)}
     return {_RESERVED: dict(wanted)} if isinstance(wanted, Mapping) else {}
 
 

@@ -14,12 +14,13 @@ _GRAIN = 256
 """Windows sees a few MiB less than the machine has, and not always the same: memory counts in steps of so many MiB."""
 
 
-def reserved(processors: int, memory_bytes: int) -> dict[str, str]:
+def reserved(processors: int, memory_bytes: int | None) -> dict[str, str]:
     """Return kubeReserved for a machine: `cpu` in millicores, `memory` in Mi; what Windows itself needs comes on top.
 
-    Source: catalog/data/kubelet-service.yaml, `reserved`.
+    Without `memory` where it is not known. Source: catalog/data/kubelet-service.yaml, `reserved`.
     """
-    return {"cpu": f"{cpu_millicores(processors)}m", "memory": f"{memory_mebibytes(memory_bytes)}Mi"}
+    cpu = {"cpu": f"{cpu_millicores(processors)}m"}
+    return cpu if memory_bytes is None else {**cpu, "memory": f"{memory_mebibytes(memory_bytes)}Mi"}
 
 
 def cpu_millicores(processors: int) -> int:
