@@ -118,15 +118,15 @@ function Receive-Artifact($Operation) {
     return @{ path = $part } + (Receive-Path $source['path'] $part)
 }
 
-# Unpack a download into a new folder, which gets its manifest last.
-function New-Entry([string]$Folder, $Operation, [string]$Download) {
+# Make a new folder of a download, which gets its manifest last.
+function New-Entry([string]$Folder, $Operation, $Download) {
     [void][IO.Directory]::CreateDirectory($Folder)
     if ($Operation['format'] -eq 'file') {
-        $stream = Open-File $Download
         $name = $Operation['members'][0]['to']
-        try { $files = @(@{ name = $name } + (Copy-ToFile $stream (Join-Names $Folder $name))) } finally { $stream.Dispose() }
+        Invoke-Patiently { [IO.File]::Move($Download.path, (Join-Names $Folder $name)) }
+        $files = @(@{ name = $name; size = $Download.size; sha256 = $Download.sha256 })
     }
-    else { $files = Expand-Artifact $Download $Operation['format'] $Operation['members'] $Folder }
+    else { $files = Expand-Artifact $Download.path $Operation['format'] $Operation['members'] $Folder }
     Write-Manifest $Folder $Operation $files
 }
 
@@ -166,7 +166,7 @@ $Operations['store.add'] = @{
                 $keep = $false
                 throw (New-Failure 'checksum_mismatch' "$($Operation['name']) $($Operation['version']): expected SHA-256 $digest, found $($got.sha256) ($($got.size) bytes).")
             }
-            New-Entry "$folder.lockstep-new" $Operation $got.path
+            New-Entry "$folder.lockstep-new" $Operation $got
             # Before the entry is one, so that no interruption leaves a download beside it that nobody asks for again.
             if (-not $keep) { [void](Clear-Way $got.path $root) }
             if (-not (Clear-Way $folder $root)) { throw (New-Failure 'in_use' "$folder is not whole and has to be replaced, but another process holds a file of it open.") }
