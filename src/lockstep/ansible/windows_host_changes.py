@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.node import Step, System, apply
+from lockstep.ansible.node import Step, System, apply, read
 from lockstep.ansible.windows_host_restart import LABEL, Wait, restart
 from lockstep.node.operations import Result, ensure_folder
 from lockstep.node.session import Session
@@ -56,7 +56,13 @@ class Job:
             steps += [change.label for change in changes]
             needed = list(dict.fromkeys([*needed, *_reasons(changes, results)]))
             states |= _installed(changes, results)
-        if not needed or self.reboot == "report":
+        if not needed:
+            return Done(steps, [], states)
+        if steps and not self._may_restart(observed):
+            # Of several features, Windows does not say which one waits until it is asked.
+            observed = Observed.of(asked := host.operations(self.settings), read(self.session, asked))
+            needed, states = host.restart_reasons(self.settings, observed) or needed, self._states(observed)
+        if self.reboot == "report":
             return Done(steps, needed, states)
         self._require_allowed(needed, steps, observed)
         observed = self._restart(needed, steps)
@@ -95,10 +101,12 @@ class Job:
             }
             raise TaskError("Windows was restarted, and is not as it should be", facts, {"changed": True})
 
+    def _may_restart(self, observed: Observed) -> bool:
+        return self.reboot == "always" or (self.reboot == "auto" and not host.kubelet_runs(self.settings, observed))
+
     def _require_allowed(self, reasons: list[str], steps: list[str], observed: Observed) -> None:
         """Raise TaskError where Windows may not be restarted now."""
-        pods = host.kubelet_runs(self.settings, observed)
-        if self.reboot == "always" or (self.reboot == "auto" and not pods):
+        if self._may_restart(observed):
             return
         node = node_name(observed(host.SYSTEM))
         if self.reboot == "auto":

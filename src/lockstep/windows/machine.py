@@ -49,7 +49,10 @@ def edition_problems(machine: Result) -> Iterator[Problem]:
 def size_problems(machine: Result, needs: Needs, *, ready: bool) -> Iterator[Problem]:
     """Yield what the machine has too little of; on a node that is `ready` for containers, images have used its disk."""
     memory = machine["memory_bytes"]
-    if memory < needs.memory_mb * _MEGABYTE * _NEARLY:
+    if memory is None:
+        text = f"Windows does not tell the machine's memory, expected {_gigabytes(needs.memory_mb * _MEGABYTE)}"
+        yield Problem("memory", text, "see that it has as much", refuses=False)
+    elif memory < needs.memory_mb * _MEGABYTE * _NEARLY:
         text = f"the machine has {_gigabytes(memory)} of memory, expected {_gigabytes(needs.memory_mb * _MEGABYTE)}"
         beside = " for Windows and one utility VM of the largest class" if needs.hyperv else ""
         yield Problem("memory", f"{text}{beside}", _larger("memory", needs))
