@@ -165,3 +165,22 @@ def test_a_changed_handler_is_told_because_no_cluster_takes_it(tmp_path: Path, f
         said = lockstep("render", fleet, "-o", out, *arguments).stdout
         assert "cannot be edited in a cluster: windows-2022" in said
     assert "cannot be edited" not in lockstep("render", fleet, "-o", out).stdout
+
+
+def test_verify_takes_what_was_kept_of_nodes_and_tells_why_nothing_is_in_effect(tmp_path: Path) -> None:
+    observed = tmp_path / "observed"
+    observed.mkdir()
+    handlers = {"runhcs-wcow-process": {"runtime_type": "io.containerd.runhcs.v1"}}
+    effective = {"handlers": handlers, "pause_image": "registry.k8s.io/pause:3.9", "default_handler": None}
+    for name, said in {
+        "win2022-0": {"node": {"windows": {}, "containerd": effective}},
+        "win2025-0": {"node": {"windows": {}, "containerd": {"error": "toml: expected a key"}}},
+        "gone-0": {"error": "no route to host"},
+    }.items():
+        (observed / f"{name}.json").write_text(json.dumps({"host": name, "groups": [], **said}))
+    arguments = ("verify", "-i", DEMO, "--manifests", tmp_path, "--observed", observed, "--nodes", "-")
+    result = lockstep(*arguments, stdin='{"kind": "List", "items": []}')
+    assert result.returncode == 1
+    assert "win2025-0: no handler is in effect: toml: expected a key" in result.stderr
+    assert "gone-0: no handler is in effect: no route to host" in result.stderr
+    assert "node win2022-0 of pool win2022 has pause image registry.k8s.io/pause:3.9" in " ".join(result.stdout.split())
