@@ -48,7 +48,7 @@ def _files(bench: LinuxBench) -> dict[str, bytes]:
     return {
         path.name: path.read_bytes()
         for path in bench.folder.iterdir()
-        if path.is_file() and not path.name.endswith(".exe") and path.name != registry.FILE
+        if path.is_file() and not path.name.endswith(".exe") and not path.name.startswith("C:\\lockstep-stubs\\")
     }
 
 

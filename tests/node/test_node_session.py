@@ -61,7 +61,7 @@ def test_a_request_is_one_line_of_ascii_and_the_command_is_always_the_same() -> 
     assert stdin.count(b"\n") == 1
     sent = json.loads(stdin.decode("ascii"))
     assert sent["request"] == {"mode": "read", "operations": [{"op": "file.read", "path": "C:\\größe.toml"}]}
-    assert sent["script"].startswith("# Lockstep's agent")
+    assert sent["script"].startswith("param([Xml.XmlElement]$Element)")
 
 
 def test_what_is_not_of_the_contract_is_not_sent() -> None:

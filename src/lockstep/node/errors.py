@@ -22,8 +22,8 @@ class NodeError(AgentError):
 
     `step` is the operation's index (None: the request as a whole), `code` one of the contract's errors, `message` the
     node's own words. `rolled_back` is None where nothing had been changed (a read), True where everything is as it was,
-    else False, with the reasons in `rollback_errors`. `rejected` names files that keep content that was rolled back.
-    `results` are those of the operations before it.
+    else False, with the reasons in `rollback_errors`: without any, what came before was applied and stays. `rejected`
+    names files that keep content that was rolled back. `results` are those of the operations before it.
     """
 
     step: int | None
@@ -45,6 +45,8 @@ class NodeError(AgentError):
             lines += ["It printed:", *(f"  {line}" for line in self.output.splitlines())]
         if self.rolled_back:
             lines.append("Everything on the node is as it was before.")
+        elif self.rolled_back is False and not self.rollback_errors:
+            lines.append("Everything before it is applied, and stays.")
         elif self.rolled_back is False:
             lines.append(
                 "Not everything is as it was before. Running again, when the cause is gone, settles it. What is left:"

@@ -84,7 +84,7 @@ function New-Key([string]$Path) {
             if (@((Read-Registry).Keys | Where-Object { Test-Below $_ $path })) { New-Key $path }
         }
         CreateSubKey  = {
-            param($name)
+            param($name, $check, $options)
             $path = "$($this.Name)\$name"
             Edit-Registry $path { param($registry) if (-not $registry.ContainsKey($path)) { $registry[$path] = @{} } }
             New-Key $path
@@ -99,6 +99,8 @@ function New-Key([string]$Path) {
 
 function Get-Item {
     [CmdletBinding()] param([string]$LiteralPath)
+    $quotas = @{ MaxMemoryPerShellMB = '1024'; MaxProcessesPerShell = '25'; MaxShellsPerUser = '30' }
+    if ($LiteralPath -like 'WSMan:\localhost\Shell\*') { return [pscustomobject]@{ Value = $quotas[($LiteralPath -split '\\')[-1]] } }
     $path = $LiteralPath.Replace('HKLM:', 'HKLM').TrimEnd('\')
     if ($path -ne 'HKLM' -and -not @((Read-Registry).Keys | Where-Object { Test-Below $_ $path })) {
         throw [Management.Automation.ItemNotFoundException]"Cannot find path '$LiteralPath' because it does not exist."

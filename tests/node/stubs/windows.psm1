@@ -93,6 +93,15 @@ function Get-ItemProperty {
     }
 }
 
+function Get-CimInstance {
+    [CmdletBinding()] param([string]$ClassName, [string[]]$Property, [int]$OperationTimeoutSec)
+    $all = @{
+        Win32_ComputerSystem = @{ HypervisorPresent = $true; TotalPhysicalMemory = [uint64]17179869184 }
+        Win32_Processor      = @{ VirtualizationFirmwareEnabled = $false }
+    }
+    [pscustomobject]$all[$ClassName]
+}
+
 # $env:LOCKSTEP_STUB_OWNER: whose every folder is, where it is not the administrators'; files belong to who writes them.
 # Access lists are in a file, by path; what has none there inherits all of its own.
 $AccessFile = 'C:\lockstep-stubs\access.json'
@@ -126,4 +135,4 @@ function Set-Acl {
     [IO.File]::WriteAllText($AccessFile, ($known | ConvertTo-Json))
 }
 
-Export-ModuleMember -Function Get-Service, Stop-Process, Get-ItemProperty, Get-Acl, Set-Acl
+Export-ModuleMember -Function Get-Service, Stop-Process, Get-ItemProperty, Get-CimInstance, Get-Acl, Set-Acl

@@ -17,7 +17,8 @@
     emulated: {faults: […]}                   what that engine's services do, which have no test program to decide it,
                                               or {faults_before_start: […]}, before the services of `before` are started
     request: {mode: …, operations: […]}       {content_of: text} and {sha256_of: text} stand for base64 and SHA-256
-    response: …                               {matches: pattern}, {any: integer}, {any: positive}, {between: [a, b]},
+    response: …                               {matches: pattern}, {any: integer}, {any: positive}, {any: list},
+                                              {between: [a, b]}, {one_of: [a, b]},
                                               {length: n} and {json: data} stand for what is not known to the letter
     then: [{request: …, response: …}]         asked of the node afterwards
     after:
@@ -276,13 +277,16 @@ def _is_number(value: Any) -> bool:
 
 
 def _any(kind: str, found: Any) -> bool:
-    assert kind in ("integer", "positive"), kind
+    assert kind in ("integer", "positive", "list"), kind
+    if kind == "list":
+        return isinstance(found, list)
     return _is_number(found) and isinstance(found, int) and (kind == "integer" or found > 0)
 
 
 _LOOSE: Mapping[str, Any] = {
     "any": _any,
     "matches": lambda pattern, found: isinstance(found, str) and re.search(pattern, found) is not None,
+    "one_of": lambda values, found: found in values,
     "between": lambda limits, found: _is_number(found) and limits[0] <= found <= limits[1],
     "length": lambda length, found: isinstance(found, str) and len(found) == length,
     "json": lambda data, found: json.loads(found) == data,

@@ -103,7 +103,8 @@ class LinuxBench:
             "LOCKSTEP_STUB_DENIED": "",
         }
         self._program(SERVICE_CONTROL, STUBS / "sc.py")
-        self._program(PROGRAM, Path(__file__).parent / "program.py")
+        for path in (PROGRAM, "C:\\Windows\\System32\\shutdown.exe"):
+            self._program(path, Path(__file__).parent / "program.py")
         self._program(server.POWER_CONFIGURATION, STUBS / "powercfg.py")
 
     @contextmanager

@@ -20,8 +20,17 @@ def answer(arguments: list[str]) -> tuple[int, str, str]:
             return 0, "x" * int(count), ""
         case ["fail", code, text]:
             return int(code), "", f"{text}\n"
+        case ["/r", "/t", seconds, "/c", text, "/d", "p:2:4"]:
+            return shutdown(int(seconds), text)
         case _:
             return 2, "", f"testservice does not know {arguments}\n"
+
+
+def shutdown(seconds: int, text: str) -> tuple[int, str, str]:
+    """Answer as shutdown.exe does, which takes no comment of more than 512 characters."""
+    if "refused" in text:
+        return 5, "", "Zugriff verweigert(5)\n"
+    return (0 if seconds > 0 and len(text) <= 512 else 87), "", ""
 
 
 def counted(before: bytes | None, path: str) -> tuple[bytes, str]:

@@ -20,6 +20,7 @@ from lockstep.node.session import Completed
 VARIABLE = "LOCKSTEP_WINDOWS_NODE"
 SOURCE = Path(__file__).parent.parent / "testservice"
 STUBS = Path(__file__).parent.parent / "stubs" / "server.psm1"
+SERVICES = "HKLM\\SYSTEM\\CurrentControlSet\\Services"
 _LIMIT = 120
 
 
@@ -133,7 +134,12 @@ class StandInBench:
             self._write(path, data)
         for path in case.programs:
             self._write(path, self.node.place(PROGRAM).read_bytes())
+        if case.name.startswith("restart-windows"):
+            shutil.copyfile(self.node.place(PROGRAM), self.node.place("C:\\windows\\system32\\shutdown.exe"))
+            overrides = "HKCU\\Software\\Wine\\DllOverrides"
+            self.node.execute("reg", "add", overrides, "/v", "shutdown.exe", "/d", "native", "/f")
         with ExitStack() as stack:
+            stack.callback(self._forget_keys, case)
             if case.services:
                 stack.callback(self.node.program, "forget", *(one.name for one in case.services))
                 self.node.prepare(case.services)
@@ -156,6 +162,16 @@ class StandInBench:
     def services(self, names: Sequence[str]) -> Mapping[str, ServiceNow]:
         """Return what the service manager says."""
         return self.node.states(names)
+
+    def _forget_keys(self, case: Case) -> None:
+        """Take what a case added to the registry away again, where others would meet it."""
+        for key, values in case.registry.items():
+            if key.startswith((case.key, SERVICES)):
+                continue
+            for name in values:
+                self.node.execute("reg", "delete", key, "/v", name, "/f")
+            if not values:
+                self.node.execute("reg", "delete", key, "/f")
 
     def _prepare_windows(self, case: Case) -> None:
         """Install the stubs of what Wine lacks, and write what they and the registry have before the case."""

@@ -23,6 +23,7 @@ testservice count PATH             add a letter to PATH, print how many there ar
 testservice fail CODE TEXT         print TEXT on standard error, end with CODE
 testservice sleep SECONDS          wait
 testservice /setactive GUID        make a power scheme the active one, as powercfg.exe does, which Wine lacks
+testservice /r /t SECONDS ...      answer as shutdown.exe does, and refuse a comment that says refused
 testservice prepare                make and start the services of a JSON list on standard input
 testservice states NAME ...        print state and command line of services as JSON
 testservice forget NAME ...        stop and delete services
@@ -49,6 +50,8 @@ func main() {
 		os.Exit(number(arguments[0]))
 	case "/setactive":
 		activate(arguments[0])
+	case "/r":
+		restart(arguments)
 	case "sleep":
 		time.Sleep(seconds(arguments[0]))
 	case "prepare":
@@ -86,6 +89,18 @@ func activate(scheme string) {
 	check(err)
 	defer key.Close()
 	check(key.SetStringValue("ActivePowerScheme", scheme))
+}
+
+// restart does nothing: on the stand-in shutdown.exe would end what runs the test.
+func restart(arguments []string) {
+	known := len(arguments) == 6 && arguments[0] == "/t" && arguments[2] == "/c" && arguments[4] == "/d" && arguments[5] == "p:2:4"
+	if !known || number(arguments[1]) < 1 || len(arguments[3]) > 512 {
+		os.Exit(87)
+	}
+	if strings.Contains(arguments[3], "refused") {
+		fmt.Fprintln(os.Stderr, "Access is denied.(5)")
+		os.Exit(5)
+	}
 }
 
 func count(path string) {

@@ -6,6 +6,9 @@ $Operations['system.read'] = @{
         param($Operation)
         $version = Get-ItemProperty -LiteralPath 'HKLM:\SOFTWARE\Microsoft\Windows NT\CurrentVersion'
         $numbers = 'CurrentMajorVersionNumber', 'CurrentMinorVersionNumber', 'CurrentBuildNumber', 'UBR' | ForEach-Object { $version.$_ }
-        return @{ build = $numbers -join '.'; product = [string]$version.ProductName; computer_name = $env:COMPUTERNAME }
+        # What GetComputerNameEx calls ComputerNamePhysicalDnsHostname, by which kubelet names its node.
+        $hostName = (Get-RegistryValue 'HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters' 'Hostname')['value']
+        if (-not $hostName) { $hostName = $env:COMPUTERNAME }
+        return @{ build = $numbers -join '.'; product = [string]$version.ProductName; computer_name = $env:COMPUTERNAME; host_name = $hostName }
     }
 }
