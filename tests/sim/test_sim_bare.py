@@ -210,6 +210,15 @@ def test_a_node_that_is_slow_to_come_back(bare: EmulatedEngine) -> None:
     wait_for_boot(bare, 2)
 
 
+def test_a_node_that_restarts_once_more(bare: EmulatedEngine) -> None:
+    bare.faults.add(kind="restart", off_seconds=0.1, again=1)
+    restart(bare)
+    wait_for_boot(bare, 2)
+    wait_for_boot(bare, 3)
+    time.sleep(0.8)
+    assert bare.boot == 3
+
+
 def test_the_state_of_a_bare_node_is_opened_again(bare: EmulatedEngine) -> None:
     again = EmulatedEngine(bare.folder, NodeSpec("node", "10.0.26100.2894"))
     assert read(again, read_machine())["memory_bytes"] == 16 * GIBIBYTE

@@ -43,8 +43,9 @@ KINDS: Mapping[str, Kind] = {
     "service": Kind({"name": (str,), "does": (str,)}, {"after_seconds": NUMBER, "exit_code": (int,)}),
     # Power is lost before micro-step n of the next apply; the node is back after so many seconds (null: when told).
     "power": Kind({"step": (int,)}, {"off_seconds": (*NUMBER, type(None))}),
-    # At its next restart the node is away for so many seconds instead of its usual ones (null: until it is told).
-    "restart": Kind({"off_seconds": (*NUMBER, type(None))}),
+    # At its next restart the node is away for so many seconds instead of its usual ones (null: until it is told), and
+    # goes down so many times `again` shortly after it was back.
+    "restart": Kind({"off_seconds": (*NUMBER, type(None))}, {"again": (int,)}),
     # A file or folder that another process holds open, or that Windows refuses.
     "in_use": Kind({"path": (str,)}, times=None),
     "denied": Kind({"path": (str,)}, times=None),

@@ -41,6 +41,7 @@ from lockstep.sim.steps import Steps
 from lockstep.sim.wrappers import LogRunner, Nssm
 
 _LONGEST_DELAY = 1.0
+_AGAIN_AFTER = 0.5
 
 PROGRAMS: Mapping[str, Callable[[str], Program]] = {
     "containerd.exe": Containerd,
@@ -81,6 +82,7 @@ class EmulatedEngine:
         self.machine = Machine(facts, disk, Clock(), nodes, folder / "running", PROGRAMS)
         self.services = Services(folder / "services.json", self.machine, self.faults, self.steps)
         self.machine.restart = self._restart
+        self._again = 0
         self._agent = Agent(self.machine, self.services, self.faults, self.steps)
         self._power = Power(self.services.halt, self._boot)
         if made and spec is not None:
@@ -118,11 +120,15 @@ class EmulatedEngine:
         for service in windows.boot(self.folder):
             self.services.add(service)
         self.services.boot()
+        if self._again:
+            self._again -= 1
+            self._power.restart(_AGAIN_AFTER, self.machine.hardware.restart_seconds)
 
     def _restart(self, after: float) -> None:
         """Go down after so many seconds, a second at most: no one has to wait for those who are logged on."""
         fault = self.faults.restart()
         seconds = fault["off_seconds"] if fault else self.machine.hardware.restart_seconds
+        self._again = int(fault.get("again", 0)) if fault else 0
         self._power.restart(min(after, _LONGEST_DELAY), seconds)
 
     def execute_request(self, request: Mapping[str, Any]) -> dict[str, Any]:
