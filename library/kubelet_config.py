@@ -89,7 +89,7 @@ options:
   wrapper:
     description:
       - What starts kubelet as a service.
-      - V(kube-log-runner) is part of Kubernetes. It writes what kubelet logs into a file, which it rotates from 1.34 on.
+      - V(kube-log-runner) is part of Kubernetes. It writes what kubelet logs into a file, and rotates that from 1.34 on.
       - V(none) starts kubelet itself, which then logs nowhere.
       - V(nssm) rotates the file with any release, but kubelet is then no service of its own, so that graceful shutdown
         (C(shutdownGracePeriod)) does not work and is refused.
@@ -129,7 +129,8 @@ options:
     type: str
   log_max_age:
     description:
-      - The age at which V(kube-log-runner) removes an old log file, from 1.34 on, such as V(168h). V(nssm) removes none.
+      - The age at which V(kube-log-runner) removes an old log file, from 1.34 on, such as V(168h).
+      - V(nssm) removes none.
       - If not given, V(168h) for a wrapper that is new and can do it, and as it is otherwise.
     type: str
   kubeconfig:
@@ -147,17 +148,21 @@ options:
     no_log: true
   client_ca:
     description:
-      - The certificates (PEM, as text) by which kubelet trusts who asks it for logs and the like, mostly the cluster's CA.
+      - The certificates (PEM, as text) by which kubelet trusts who asks it for logs and the like, mostly that of the
+        cluster's CA.
       - They are written as long as O(kubeconfig) is not there, or they are not, and named in C(clientCAFile), unless
         the file on the node names another.
     type: str
   hostname_override:
     description:
-      - The name of the Node object. If not given, the flag stays as it is; without one it is the host name in lower case.
+      - The name of the Node object. If not given, the flag stays as it is; without one it is the host name in lower
+        case.
       - A node that is registered is another node under another name.
     type: str
   node_ip:
-    description: The node's IP address, or two with a comma in between, IPv4 and IPv6. The flag stays as it is if not given.
+    description:
+      - The node's IP address, or two with a comma in between, IPv4 and IPv6.
+      - The flag stays as it is if not given.
     type: str
   priority_class:
     description:
