@@ -89,7 +89,7 @@ options:
   wrapper:
     description:
       - What starts kubelet as a service.
-      - V(kube-log-runner) is part of Kubernetes. It writes what kubelet logs into a file, and rotates that from 1.34 on.
+      - V(kube-log-runner) is part of Kubernetes. It writes what kubelet logs into a file, and rotates it from 1.34 on.
       - V(none) starts kubelet itself, which then logs nowhere.
       - V(nssm) rotates the file with any release, but kubelet is then no service of its own, so that graceful shutdown
         (C(shutdownGracePeriod)) does not work and is refused.
@@ -194,8 +194,8 @@ options:
       - Programs that kubelet asks for the credentials of registries, as C(CredentialProviderConfig) has them. Values of
         environment variables are shown nowhere.
       - The file is C(credential-providers.yaml) beside O(kubeconfig). It has these providers and no other.
-      - With none of them nothing changes. C(image-credential-provider-config) and C(image-credential-provider-bin-dir) as
-        null in O(flags) take them away from kubelet.
+      - With none of them nothing changes. The flags C(image-credential-provider-config) and
+        C(image-credential-provider-bin-dir) as null in O(flags) take them away from kubelet.
     type: list
     elements: dict
     default: []
