@@ -87,8 +87,6 @@ def _reserved(node: KubeletNode, arguments: Mapping[str, Any]) -> dict[str, Any]
     if _RESERVED in arguments["configuration"]:
         return {}
     if wanted == AUTO:
-        if node.machine["memory_bytes"] is None:
-            raise TaskError("this node does not say how much memory it has; give reserved its cpu and memory")
         return {_RESERVED: reserved(node.machine["processors"], node.machine["memory_bytes"] or None)}
     return {_RESERVED: dict(wanted)} if isinstance(wanted, Mapping) else {}
 
