@@ -172,11 +172,12 @@ def test_verify_takes_what_was_kept_of_nodes_and_tells_why_nothing_is_in_effect(
     observed.mkdir()
     handlers = {"runhcs-wcow-process": {"runtime_type": "io.containerd.runhcs.v1"}}
     effective = {"handlers": handlers, "pause_image": "registry.k8s.io/pause:3.9", "default_handler": None}
-    for name, said in {
+    kept: dict[str, dict[str, object]] = {
         "win2022-0": {"node": {"windows": {}, "containerd": effective}},
         "win2025-0": {"node": {"windows": {}, "containerd": {"error": "toml: expected a key"}}},
         "gone-0": {"error": "no route to host"},
-    }.items():
+    }
+    for name, said in kept.items():
         (observed / f"{name}.json").write_text(json.dumps({"host": name, "groups": [], **said}))
     arguments = ("verify", "-i", DEMO, "--manifests", tmp_path, "--observed", observed, "--nodes", "-")
     result = lockstep(*arguments, stdin='{"kind": "List", "items": []}')

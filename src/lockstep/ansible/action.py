@@ -16,7 +16,7 @@ from lockstep.ansible.errors import TaskError
 from lockstep.ansible.fleet import preload
 from lockstep.ansible.node import ConnectionBrokeError
 from lockstep.node.cache import FileCache
-from lockstep.node.errors import NodeError
+from lockstep.node.errors import AgentError, NodeError
 from lockstep.node.session import Completed, Session
 
 preload()
@@ -75,7 +75,7 @@ class NodeAction(JobAction):
         try:
             return self._do(session, arguments)
         except TaskError as error:
-            if not _may_be_of_yesterday(session, error):
+            if not _may_be_outdated(session, error):
                 raise
             return self._do(Session(self._execute, self._cache, anew=True), arguments)
 
@@ -104,9 +104,9 @@ class NodeAction(JobAction):
         return Completed(int(completed["rc"]), str(completed["stdout"]), str(completed["stderr"]))
 
 
-def _may_be_of_yesterday(session: Session, error: TaskError) -> bool:
+def _may_be_outdated(session: Session, error: TaskError) -> bool:
     """Return whether the task may have failed only because somebody changed the node after it was read."""
-    if not session.remembered:
-        return False
     cause = error.__cause__
+    if not session.remembered or (isinstance(cause, AgentError) and not isinstance(cause, NodeError)):
+        return False
     return not session.applied or (isinstance(cause, NodeError) and cause.code == "conflict")
