@@ -40,6 +40,17 @@ def _content(member: Member) -> bytes:
     return str(member.get("content", "")).encode()
 
 
+def plain(kind: str, members: Sequence[Member]) -> bytes:
+    """Return an archive without the compression around it, where it has one."""
+    data = build(kind, members)
+    return gzip.decompress(data) if kind == "tar.gz" else data
+
+
+def packed(kind: str, data: bytes) -> bytes:
+    """Return an archive with the compression around it."""
+    return gzip.compress(data, mtime=0) if kind == "tar.gz" else data
+
+
 def _tar(members: Sequence[Member], dialect: str) -> bytes:
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=_FORMATS[dialect]) as archive:

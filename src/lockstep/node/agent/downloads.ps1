@@ -13,8 +13,15 @@ function New-FailedDownload([string]$Message, [bool]$Again = $false) {
     return $exception
 }
 
-function Get-Proxy([string]$Address) {
-    $given = [Uri]$Address
+# An address that the user gave. A cast would show it where it is none.
+function ConvertTo-Address([string]$Text, [string]$What) {
+    $address = $null
+    if ([Uri]::TryCreate($Text, 'Absolute', [ref]$address) -and $address.Scheme -in 'http', 'https') { return $address }
+    throw (New-FailedDownload "The $What is no address of http or https.")
+}
+
+function Get-Proxy([string]$Text) {
+    $given = ConvertTo-Address $Text 'proxy'
     $proxy = New-Object Net.WebProxy "$($given.Scheme)://$($given.Authority)"
     if ($given.UserInfo) {
         $name, $password = $given.UserInfo -split ':', 2
@@ -46,7 +53,7 @@ function New-WebRequest([Uri]$Address, $Source, [long]$Milliseconds) {
     $request.UserAgent = 'lockstep'
     if ($Source['proxy']) { $request.Proxy = Get-Proxy $Source['proxy'] }
     # What the user gave for one server is not for another that it points to.
-    $origin = [Uri]$Source['url']
+    $origin = ConvertTo-Address $Source['url'] 'URL'
     if ($Address.Scheme -ne $origin.Scheme -or $Address.Authority -ne $origin.Authority) { return $request }
     if ($origin.UserInfo) {
         $bytes = [Text.Encoding]::UTF8.GetBytes([Uri]::UnescapeDataString($origin.UserInfo))
@@ -74,7 +81,7 @@ function Get-Answer($Request) {
 
 # One attempt. $Progress is told the address that is asked, how many bytes came and how many were announced.
 function Receive-Once($Source, [string]$Target, $Progress, $Watch) {
-    $address = [Uri]$Source['url']
+    $address = ConvertTo-Address $Source['url'] 'URL'
     for ($hops = 0; ; $hops++) {
         $Progress.address = Get-ShownAddress $address
         $left = $Progress.seconds * 1000 - $Watch.ElapsedMilliseconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import http.client
+import re
 import ssl
 import urllib.error
 import urllib.request
@@ -20,6 +21,8 @@ MOST_ATTEMPTS = 4
 _MOST_HOPS = 10
 _BLOCK = 1 << 20
 _PATIENCE = 60.0
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Download:
                 self.clock.sleep(pause)
 
     def _once(self, began: float) -> bytes:
-        address = urlsplit(self.source["url"])
+        address = _address(self.source["url"], "URL")
         for _ in range(_MOST_HOPS + 1):
             left = max(0.001, self.seconds - (self.clock.now() - began))
             answer = self._ask(address, min(left, _PATIENCE))
@@ -88,6 +91,8 @@ class Download:
     def _ask(self, address: SplitResult, seconds: float) -> http.client.HTTPResponse | _Refusal:
         """Return a server's answer; raises OperationError, or _AgainError where there is none."""
         proxy = self.source.get("proxy")
+        if proxy:
+            _address(proxy, "proxy")
         proxies = {"http": proxy, "https": proxy} if proxy else {}
         opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _Redirections())
         query = f"?{address.query}" if address.query else ""
@@ -108,13 +113,20 @@ class Download:
     def _headers(self, address: SplitResult) -> dict[str, str]:
         """Return the header fields for an address: what was given for one server is not for another."""
         origin = urlsplit(self.source["url"])
+        given: Mapping[str, str] = self.source.get("headers", {})
+        wrong = next(
+            (name for name, value in given.items() if not _NAME.fullmatch(name) or _CONTROL.search(value)), None
+        )
+        if wrong is not None:
+            message = f"The header field {wrong} cannot be sent: its name or its value is not allowed."
+            raise OperationError("download_failed", message)
         fields = {"User-Agent": "lockstep", "Connection": "close"}
         if (address.scheme, _authority(address)) != (origin.scheme, _authority(origin)):
             return fields
         account, at, _ = origin.netloc.rpartition("@")
         if at:
             fields["Authorization"] = f"Basic {base64.b64encode(unquote(account).encode()).decode()}"
-        return {**fields, **self.source.get("headers", {})}
+        return {**fields, **given}
 
 
 def shown(address: SplitResult) -> str:
@@ -144,6 +156,17 @@ class _Redirections(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any) -> None:
         """Make no further request."""
+
+
+def _address(text: str, what: str) -> SplitResult:
+    try:
+        address = urlsplit(text)
+        known = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise OperationError("download_failed", f"The {what} is no address of http or https.")
+    return address
 
 
 def _authority(address: SplitResult) -> str:
