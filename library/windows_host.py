@@ -31,6 +31,7 @@ options:
     description:
       - Folder or share with the files of features that were removed from the node, such as C(sources\sxs) of the medium
         of the node's build. Windows asks Windows Update for them if this is empty.
+      - Windows reads a share with the account of the computer, not with yours.
     type: str
     default: ""
   min_memory_mb:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.ansible.conftest import Node, validated
 
 from lockstep.ansible import windows_host_restart
 from lockstep.ansible.errors import TaskError
+from lockstep.ansible.node import ConnectionBrokeError
 from lockstep.ansible.windows_host import Surroundings, prepare, read_operations
 from lockstep.ansible.windows_host_restart import LABEL
 from lockstep.node.operations import read_defender, read_features, read_firewall, read_power
@@ -296,6 +298,37 @@ def test_interrupted_at_every_step_and_run_again(tmp_path: Path) -> None:
         assert server.everything() == wanted, step
         assert server.node.leftovers == [], step
         assert not server.do()["changed"], step
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("request_number", [1, 2, 3], ids=["read", "apply", "restart"])
+def test_a_connection_that_breaks_is_told_and_the_rerun_heals(server: Host, request_number: int, when: str) -> None:
+    run = server.node.engine.execute
+
+    def broken(line: str, stdin: bytes) -> Any:
+        if server.node.requests != request_number:
+            return run(line, stdin)
+        if when == "after":
+            run(line, stdin)
+        raise ConnectionBrokeError("the connection was reset")
+
+    server.node.engine.execute = broken  # type: ignore[method-assign]
+    error = failure(server)
+    assert "the connection was reset" in str(error)
+    assert "run again" in error.facts["do"]
+    server.node.engine.execute = run  # type: ignore[method-assign]
+    if (request_number, when) == (3, "after"):
+        # Windows restarts all the same.
+        assert _until(lambda: server.node.engine.boot == 2)
+    assert server.do()["features"] == INSTALLED
+    assert not server.do()["changed"]
+
+
+def _until(holds: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 10
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return holds()
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["why"])
