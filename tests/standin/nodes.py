@@ -89,6 +89,7 @@ def start(folder: Path, spec: NodeSpec) -> standin.Node:
     _install(node, build.kubelet(programs), KUBELET)
     _install(node, build.log_runner(programs), KUBELET)
     node.place(KUBELET).with_name("kubelet.version").write_text(f"{spec.kubernetes}\n", encoding="ascii")
+    standin.build_program(node.place(PROGRAM))
     if spec.prepared == "programs":
         return node
     kubelet = _as_simulated(node, spec)
@@ -98,7 +99,6 @@ def start(folder: Path, spec: NodeSpec) -> standin.Node:
         _write(node.place(CONFIG_TOML), run(node, CONTAINERD, "config", "default"))
     node.place(_LOG).parent.mkdir(parents=True, exist_ok=True)
     run(node, CONTAINERD, "--log-file", _LOG, "--register-service")
-    standin.build_program(node.place(PROGRAM))
     node.prepare([ServiceBefore("kubelet", kubelet, depends_on=("containerd",), automatic=True)])
     run(node, "sc.exe", "start", "containerd")
     wait_for(node, "containerd")
