@@ -141,7 +141,10 @@ def _run(folder: Path, inventory: Path, nodes: int, name: str, port: int) -> Run
     memory.done()
     text = log.read_text(encoding="utf-8", errors="replace")
     if process.returncode or FAILED.search(text):
-        raise BenchError(f"the {name} run on {nodes} nodes failed:\n{text[-3000:]}")
+        kept = Path(tempfile.gettempdir()) / f"lockstep-bench-{name}.log"
+        kept.write_text(text, encoding="utf-8")
+        failures = re.findall(r"^fatal: (?:.*\n)+?(?=\S|\n)", text, re.MULTILINE)
+        raise BenchError(f"the {name} run on {nodes} nodes failed, see {kept}:\n{''.join(failures[:2])}")
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats", timeout=30) as reply:
         stats = list(json.load(reply)["nodes"].values())
     busiest = max(stats, key=lambda one: int(one["requests"]))
@@ -269,10 +272,14 @@ def grows_linearly(runs: list[Run]) -> bool:
 
 
 def main(sizes: Sequence[int] = SIZES) -> int:
-    """Print both tables; return how many figures are worse than they should be."""
-    with tempfile.TemporaryDirectory() as name:
-        over = show_traffic(measured(Path(name), 1, 0.0)[0])
-    return over + show_scale(sizes)
+    """Print both tables; return how many figures are worse than they should be, or 1 where a run failed."""
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            over = show_traffic(measured(Path(name), 1, 0.0)[0])
+        return over + show_scale(sizes)
+    except BenchError as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

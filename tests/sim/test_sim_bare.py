@@ -47,8 +47,8 @@ def wait_for_boot(engine: EmulatedEngine, number: int) -> None:
         time.sleep(0.01)
 
 
-def restart(engine: EmulatedEngine, marker: str = "m") -> None:
-    engine.session().apply("test", [restart_system(marker, reason="a test", delay_seconds=600)])
+def restart(engine: EmulatedEngine, marker: str = "m", delay: int = 1) -> None:
+    engine.session().apply("test", [restart_system(marker, reason="a test", delay_seconds=delay)])
 
 
 def test_it_has_nothing_of_ours(bare: EmulatedEngine) -> None:
@@ -184,6 +184,14 @@ def test_a_restart_begins_after_the_answer_and_takes_its_time(bare: EmulatedEngi
     assert bare.boot is None
     wait_for_boot(bare, 2)
     assert read(bare, read_machine())["boot_marker"] is None
+
+
+def test_a_restart_waits_for_nobody_who_has_left(bare: EmulatedEngine) -> None:
+    restart(bare, delay=600)
+    time.sleep(0.1)
+    assert bare.boot == 1
+    bare.left_alone()
+    wait_for_boot(bare, 2)
 
 
 def test_a_restart_that_nobody_watches_is_over_in_its_time(bare: EmulatedEngine) -> None:

@@ -41,7 +41,7 @@ class _Served:
         self.engine = engine
         self.faults = faults
         self.account = account
-        self.shells = Shells(engine)
+        self.shells = Shells(engine, engine.left_alone) if isinstance(engine, EmulatedEngine) else Shells(engine)
         self.stats = Stats()
         self._boot: int | None = None
 

@@ -40,8 +40,7 @@ from lockstep.sim.small_programs import SMALL_PROGRAMS
 from lockstep.sim.steps import Steps
 from lockstep.sim.wrappers import LogRunner, Nssm
 
-_LONGEST_DELAY = 1.0
-_AGAIN_AFTER = 0.5
+_SOON = 0.5
 
 PROGRAMS: Mapping[str, Callable[[str], Program]] = {
     "containerd.exe": Containerd,
@@ -122,14 +121,18 @@ class EmulatedEngine:
         self.services.boot()
         if self._again:
             self._again -= 1
-            self._power.restart(_AGAIN_AFTER, self.machine.hardware.restart_seconds)
+            self._power.restart(_SOON, self.machine.hardware.restart_seconds)
+
+    def left_alone(self) -> None:
+        """Nobody has a shell here any more: a restart that waits for its answer to arrive begins."""
+        with self._lock:
+            self._power.hasten(_SOON)
 
     def _restart(self, after: float) -> None:
-        """Go down after so many seconds, a second at most: no one has to wait for those who are logged on."""
         fault = self.faults.restart()
         seconds = fault["off_seconds"] if fault else self.machine.hardware.restart_seconds
         self._again = int(fault.get("again", 0)) if fault else 0
-        self._power.restart(min(after, _LONGEST_DELAY), seconds)
+        self._power.restart(after, seconds)
 
     def execute_request(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the agent's response to a request of the contract.

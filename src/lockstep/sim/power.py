@@ -48,6 +48,11 @@ class Power:
         """Go down after so many seconds, for so many seconds, or until it is told (None)."""
         self._down_at, self._down_for = time.monotonic() + after, seconds
 
+    def hasten(self, after: float) -> None:
+        """Have a restart that is due later begin after so many seconds."""
+        if self._down_at is not None:
+            self._down_at = min(self._down_at, time.monotonic() + after)
+
     def _go_down(self, when: float, seconds: float | None) -> None:
         self._down_at = None
         self._halt()

@@ -43,8 +43,10 @@ class _Run:
 class Shells:
     """The shells that are open on one node."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, left_alone: Callable[[], None] = lambda: None) -> None:
+        """`left_alone` is called when the last shell was deleted."""
         self._engine = engine
+        self._left_alone = left_alone
         self._shells: dict[str, dict[str, _Run]] = {}
         self._lock = threading.Lock()
         self._handlers: dict[str, Callable[[soap.Message], bytes]] = {
@@ -155,6 +157,9 @@ class Shells:
         self._runs(message)
         with self._lock:
             self._shells.pop(message.shell_id or "", None)
+            left = not self._shells
+        if left:
+            self._left_alone()
         return soap.reply(message, f"{soap.DELETE}Response", "")
 
     def _runs(self, message: soap.Message) -> dict[str, _Run]:
