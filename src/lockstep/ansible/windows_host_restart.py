@@ -53,7 +53,7 @@ def restart(
         raise
     said, back = "", None
     machine = list(operations).index(MACHINE)
-    deadline = time.monotonic() + wait.seconds
+    deadline = time.monotonic() + _DELAY_SECONDS + wait.seconds
     while time.monotonic() < deadline:
         time.sleep(min(_PAUSE_SECONDS, max(0.0, deadline - time.monotonic())))
         results, said = _asked(session, operations, wait)
