@@ -102,7 +102,7 @@ def _add(data: bytes, source: dict[str, Any], *, form: str = "file", timeout: in
 def _damaged(form: str, count: int) -> Iterator[bytes]:
     """Yield archives in which a few bytes were changed, cut or doubled, below the compression where there is one."""
     rnd = random.Random(form)  # noqa: S311 - to be the same each time
-    members = [
+    members: list[archives.Member] = [
         {"name": "bin/tool.exe", "size": 700},
         {"name": "LICENSE", "content": "free"},
         {"name": "d", "is": "folder"},

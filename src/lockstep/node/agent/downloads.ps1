@@ -16,7 +16,7 @@ function New-FailedDownload([string]$Message, [bool]$Again = $false) {
 # An address that the user gave. A cast would show it where it is none.
 function ConvertTo-Address([string]$Text, [string]$What) {
     $address = $null
-    if ([Uri]::TryCreate($Text, 'Absolute', [ref]$address) -and $address.Scheme -in 'http', 'https') { return $address }
+    if ([Uri]::TryCreate($Text, [UriKind]::Absolute, [ref]$address) -and $address.Scheme -in 'http', 'https') { return $address }
     throw (New-FailedDownload "The $What is no address of http or https.")
 }
 

@@ -18,6 +18,7 @@ $Operations['file.install'] = @{
         param($Operation, $Step)
         $path, $root, $entry = $Operation['path'], $Operation['root'], $Operation['entry']
         $folder = Join-Names $root $entry
+        if ([IO.Directory]::Exists($root)) { Assert-StoreFolder $root }
         $manifest = Read-Manifest $folder
         if (-not $manifest) { throw (New-Failure 'missing' "The store $root has no whole entry $entry.") }
         $file = $manifest.files | Where-Object { $_.name -eq $Operation['file'] } | Select-Object -First 1

@@ -17,15 +17,18 @@ function Assert-JournalFolder {
     $root = "$env:ProgramData\lockstep"
     if (-not [IO.Directory]::Exists($root)) { New-OwnFolder $root }
     [void][IO.Directory]::CreateDirectory("$root\transactions")
-    foreach ($folder in $root, "$root\transactions") {
-        $owner = Get-Owner $folder
-        if ($owner -in 'S-1-5-18', 'S-1-5-32-544') { continue }
-        $probe = "$folder\owner.lockstep-new"
-        Write-Bytes $probe @()
-        $own = Get-Owner $probe
-        Remove-File $probe
-        if ($owner -ne $own) { throw (New-Failure 'denied' "$folder belongs to $owner, who is no administrator: look at it and remove it.") }
-    }
+    foreach ($folder in $root, "$root\transactions") { Assert-OwnFolder $folder }
+}
+
+# Refuse a folder that belongs to somebody who is no administrator.
+function Assert-OwnFolder([string]$Folder) {
+    $owner = Get-Owner $Folder
+    if ($owner -in 'S-1-5-18', 'S-1-5-32-544') { return }
+    $probe = [IO.Path]::Combine($Folder, 'owner.lockstep-new')
+    Write-Bytes $probe @()
+    $own = Get-Owner $probe
+    Remove-File $probe
+    if ($owner -ne $own) { throw (New-Failure 'denied' "$Folder belongs to $owner, who is no administrator: look at it and remove it.") }
 }
 
 function Get-Owner([string]$Path) { return (Get-Acl -LiteralPath $Path).GetOwner([Security.Principal.SecurityIdentifier]).Value }

@@ -29,7 +29,7 @@ function Write-Manifest([string]$Folder, $Operation, $Files) {
 
 # Nobody but administrators may change what is going to run.
 function Assert-StoreFolder([string]$Root) {
-    if (-not [IO.Directory]::Exists($Root)) { New-OwnFolder $Root }
+    if ([IO.Directory]::Exists($Root)) { Assert-OwnFolder $Root } else { New-OwnFolder $Root }
 }
 
 # Take a file or a folder out of the way: removed, or, where a process has it, moved into the store's trash, for a later time.

@@ -107,21 +107,21 @@ function Expand-TarGz($File, $Selection) {
         if ($block[0] -eq 0 -and -not [Text.Encoding]::ASCII.GetString($block).Trim([char]0)) { break }
         Assert-TarHeader $block
         $type = [string][char]$block[156]
-        if ($type -in 'L', 'K', 'x', 'g') {
+        if ($type -cin 'L', 'K', 'x', 'g') {
             $size = Get-TarNumber $block 124 12
             Add-Seen $Selection '' $size
             $bytes = Read-TarData $tar $size
-            if ($type -eq 'L') { $said['path'] = Get-TarText $bytes 0 ([int]$size) }
-            if ($type -eq 'x') { Read-PaxRecords $bytes $size $said }
-            if ($type -eq 'g') { Read-PaxRecords $bytes $size $always }
+            if ($type -ceq 'L') { $said['path'] = Get-TarText $bytes 0 ([int]$size) }
+            if ($type -ceq 'x') { Read-PaxRecords $bytes $size $said }
+            if ($type -ceq 'g') { Read-PaxRecords $bytes $size $always }
             continue
         }
         foreach ($key in $always.Keys) { if (-not $said.ContainsKey($key)) { $said[$key] = $always[$key] } }
         $member = Read-TarMember $block $said
         $said = @{}
         $path = Get-MemberPath $member.name
-        $isFolder = $type -eq '5' -or ($type -in '0', "`0", '7' -and ($member.name.EndsWith('/') -or -not $path))
-        if ($type -notin '0', "`0", '5', '7') { throw (New-Unsafe "Its member $(Get-ShownName $member.name) is a link or a device.") }
+        $isFolder = $type -eq '5' -or ($type -cin '0', "`0", '7' -and ($member.name.EndsWith('/') -or -not $path))
+        if ($type -cnotin '0', "`0", '5', '7') { throw (New-Unsafe "Its member $(Get-ShownName $member.name) is a link or a device.") }
         if ($isFolder) { Add-Seen $Selection '' 0; continue }
         Add-Seen $Selection $path $member.size
         $target = Get-Target $Selection $path
