@@ -20,6 +20,7 @@ FILES = {
     "library": f"{COLLECTION}/plugins/modules",
     "action_plugins": f"{COLLECTION}/plugins/action",
     "filter_plugins": f"{COLLECTION}/plugins/filter",
+    "doc_fragments": f"{COLLECTION}/plugins/doc_fragments",
     "roles": f"{COLLECTION}/roles",
     "playbooks": f"{COLLECTION}/playbooks",
 }

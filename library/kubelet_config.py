@@ -256,17 +256,11 @@ attributes:
     description: Shows file and command line before and after. The diff in check mode is byte for byte what a run then
       does.
     support: full
-requirements:
-  - lockstep-windows, in the Python that runs Ansible
-notes:
-  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node
-    needs no Python.
-  - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
   - module: lockstep.windows.kubelet_config_info
   - module: lockstep.windows.containerd_config
-author:
-  - The Lockstep authors
+extends_documentation_fragment:
+  - lockstep.windows.node
 """
 
 EXAMPLES = r"""

@@ -31,16 +31,10 @@ attributes:
   diff_mode:
     description: There is nothing to compare.
     support: none
-requirements:
-  - lockstep-windows, in the Python that runs Ansible
-notes:
-  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node
-    needs no Python.
-  - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
   - module: lockstep.windows.kubelet_config
-author:
-  - The Lockstep authors
+extends_documentation_fragment:
+  - lockstep.windows.node
 """
 
 EXAMPLES = r"""

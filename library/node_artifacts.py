@@ -156,20 +156,15 @@ attributes:
   diff_mode:
     description: Shows the release and the SHA-256 of each file before and after, and what the store keeps.
     support: full
-requirements:
-  - lockstep-windows, in the Python that runs Ansible
 notes:
-  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node
-    needs no Python.
-  - C(become) is not supported, and refused. Connect as an administrator.
   - Every run reads each file in place to tell its SHA-256.
   - If files are in place of which nobody knows the release, archives are fetched first, and nothing is stopped or
     replaced if they turn out to be the same.
 seealso:
   - module: lockstep.windows.containerd_config
   - module: lockstep.windows.kubelet_config
-author:
-  - The Lockstep authors
+extends_documentation_fragment:
+  - lockstep.windows.node
 """
 
 EXAMPLES = r"""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +132,22 @@ def test_a_role_uses_every_variable_that_it_documents(role: Path) -> None:
     )
     for name in load(role / "meta" / "argument_specs.yml")["argument_specs"]["main"]["options"]:
         assert text.replace(f"{name}:", "").count(name) >= 1, name
+
+
+@modules
+def test_what_modules_share_is_said_once(module: Path) -> None:
+    """Every module that speaks to a node takes it from the fragment, and none repeats it."""
+    speaks = "runtimeclass" not in module.stem
+    assert documentation(module).get("extends_documentation_fragment", []) == ["lockstep.windows.node"] * speaks
+    assert "C(become)" not in module.read_text(encoding="utf-8")
+
+
+def test_a_fragment_is_there_in_a_checkout_and_in_the_collection() -> None:
+    shown = subprocess.run(
+        [Path(sys.executable).with_name("ansible-doc"), "--json", "lockstep.windows.lockstep_node_info"],
+        capture_output=True, text=True, check=True, cwd="/",
+    )  # fmt: skip
+    [module] = json.loads(shown.stdout).values()
+    assert any("become" in note for note in module["doc"]["notes"])
+    assert module["doc"]["author"] == ["The Lockstep authors"]
+    assert any("Secrets" in note for note in module["doc"]["notes"])
