@@ -22,6 +22,10 @@ options:
       - The Windows build that the node must have, as the description of the fleet says it, V(ltsc2022), V(20348) or
         V(10.0.20348). The revision does not matter. Any build will do if not given.
     type: str
+  node_name:
+    description: The name that kubelet is told to give its Node. Empty for the host's own.
+    type: str
+    default: ""
   features:
     description: Windows features that have to be installed, as C(Get-WindowsFeature) names them.
     type: list
@@ -237,17 +241,11 @@ attributes:
   diff_mode:
     description: Shows each aspect that would change, before and after.
     support: full
-requirements:
-  - lockstep-windows, in the Python that runs Ansible
-notes:
-  - Works over the connections P(ansible.builtin.winrm#connection) and P(ansible.builtin.psrp#connection). The node
-    needs no Python.
-  - C(become) is not supported, and refused. Connect as an administrator.
 seealso:
   - module: lockstep.windows.containerd_config
   - module: lockstep.windows.kubelet_config
-author:
-  - The Lockstep authors
+extends_documentation_fragment:
+  - lockstep.windows.node
 """
 
 EXAMPLES = r"""

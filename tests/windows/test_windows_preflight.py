@@ -51,7 +51,7 @@ def found(case: dict[str, Any]) -> list[tuple[str, str, str]]:
         (features.reading(settings.features), {"features": {**FEATURES, **case.get("features", {})}}),
     ]
     now = case.get("now", datetime(2026, 11, 30, 12, tzinfo=UTC))
-    site = Site(case.get("host", "ltsc2022"), case.get("other"), now)
+    site = Site(case.get("host", "ltsc2022"), case.get("other"), now, case.get("node_name", ""))
     needs = Needs(**{**NEEDS, **case.get("needs", {})})
     told = problems(settings, needs, site, Observed.of(*zip(*answers, strict=True)))
     return [("refuses" if one.refuses else "warns", one.check, f"{one.text}; {one.do}") for one in told]

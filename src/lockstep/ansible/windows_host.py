@@ -80,8 +80,9 @@ def _look(session: Session, operations: list[Operation]) -> Observed:
 
 def _judge(arguments: Mapping[str, Any], around: Surroundings, observed: Observed) -> list[str]:
     """Return what is questionable about the node. Raises TaskError with everything that refuses it."""
-    other = around.claim(node_name(observed(host.SYSTEM)))
-    site = Site(arguments["host"], other, datetime.now(UTC))
+    name = arguments["node_name"]
+    other = around.claim(node_name(observed(host.SYSTEM), name))
+    site = Site(arguments["host"], other, datetime.now(UTC), name)
     found = problems(settings_of(arguments), needs_of(arguments), site, observed)
     refusing = [problem for problem in found if problem.refuses and problem.check not in arguments["accept"]]
     if refusing:

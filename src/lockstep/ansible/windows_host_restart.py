@@ -51,9 +51,11 @@ def restart(
         if isinstance(error.__cause__, NodeError):
             raise _refused(system, reasons, error.__cause__) from error
         raise
+    # Until it goes down there is nothing to ask for.
+    time.sleep(_DELAY_SECONDS)
     said, back = "", None
     machine = list(operations).index(MACHINE)
-    deadline = time.monotonic() + _DELAY_SECONDS + wait.seconds
+    deadline = time.monotonic() + wait.seconds
     while time.monotonic() < deadline:
         time.sleep(min(_PAUSE_SECONDS, max(0.0, deadline - time.monotonic())))
         results, said = _asked(session, operations, wait)

@@ -20,11 +20,15 @@ _CONTAINERS = "Containers"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What is known of a node besides its answers: its pool's Windows build, another host with its name, the time."""
+    """What is known of a node besides its answers.
+
+    Its pool's Windows build, another host with its name, the time, the name that kubelet is told to use.
+    """
 
     host: str | None
     other: str | None
     now: datetime
+    node_name: str = ""
 
 
 def problems(settings: HostSettings, needs: Needs, site: Site, observed: Observed) -> list[Problem]:
@@ -46,7 +50,7 @@ def _all(settings: HostSettings, needs: Needs, site: Site, observed: Observed) -
     if needs.hyperv:
         yield from machine.virtualization_problems(facts, installed=states.get(_HYPERV) in there)
     yield from machine.winrm_problems(facts, observed(WINRM))
-    yield from names.name_problems(system, site.other)
+    yield from names.name_problems(system, site.other, site.node_name)
     yield from machine.clock_problems(facts, site.now)
 
 
