@@ -124,7 +124,7 @@ class EmulatedEngine:
             self._power.restart(_SOON, self.machine.hardware.restart_seconds)
 
     def left_alone(self) -> None:
-        """Nobody has a shell here any more: a restart that waits for its answer to arrive begins."""
+        """Nobody's command is open any more: a restart that waits for its answer to arrive begins."""
         with self._lock:
             self._power.hasten(_SOON)
 

@@ -44,7 +44,7 @@ class Shells:
     """The shells that are open on one node."""
 
     def __init__(self, engine: Engine, left_alone: Callable[[], None] = lambda: None) -> None:
-        """`left_alone` is called when the last shell was deleted."""
+        """`left_alone` is called when the last command is over, its output fetched."""
         self._engine = engine
         self._left_alone = left_alone
         self._shells: dict[str, dict[str, _Run]] = {}
@@ -151,15 +151,15 @@ class Shells:
         if signal is not None and code.endswith(_TERMINATE):
             with self._lock:
                 runs.pop(signal.get("CommandId", ""), None)
+                left = not any(self._shells.values())
+            if left:
+                self._left_alone()
         return soap.reply(message, f"{soap.SIGNAL}Response", "<rsp:SignalResponse/>")
 
     def _delete(self, message: soap.Message) -> bytes:
         self._runs(message)
         with self._lock:
             self._shells.pop(message.shell_id or "", None)
-            left = not self._shells
-        if left:
-            self._left_alone()
         return soap.reply(message, f"{soap.DELETE}Response", "")
 
     def _runs(self, message: soap.Message) -> dict[str, _Run]:
