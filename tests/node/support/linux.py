@@ -145,7 +145,7 @@ class LinuxBench:
             config = one.binary_path.rpartition(" ")[2].strip('"')
             state["behaviour"] = (self.folder / config).read_text().split()
         (self._services / f"{one.name}.json").write_text(json.dumps(state))
-        values = {
+        values: dict[str, Mapping[str, Any]] = {
             "ImagePath": {"kind": "expand_string", "value": one.binary_path},
             "DisplayName": {"kind": "string", "value": one.name},
             "ObjectName": {"kind": "string", "value": "LocalSystem"},
