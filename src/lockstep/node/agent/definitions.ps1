@@ -118,14 +118,17 @@ function Set-UnkeptDefinition([string]$Name, [string[]]$Different, $Wanted) {
 
 # Make a registered service what is wanted, where it differs, and make sure that it is.
 function Set-ServiceDefinition([string]$Name, $Wanted) {
-    $different = Get-DefinitionDifference (Get-ServiceDefinition $Name) $Wanted
-    $options = switch ($different) {
+    $found = Get-ServiceDefinition $Name
+    $different = Get-DefinitionDifference $found $Wanted
+    $options = @(switch ($different) {
         'binary_path' { 'binPath=', $Wanted['binary_path'] }
         'start_type' { if ($Wanted['start_type'] -ne 'other') { 'start=', $StartOptions[$Wanted['start_type']] } }
         'display_name' { 'DisplayName=', $Wanted['display_name'] }
         # `/` alone takes all of them away.
         'depends_on' { 'depend=', $(if ($Wanted['depends_on'].Count) { @($Wanted['depends_on']) -join '/' } else { '/' }) }
-    }
+    })
+    # A service manager that forgets the dependencies of which nothing is said (Wine's) is told them again.
+    if ($options -and 'depends_on' -notin $different -and $found['depends_on'].Count) { $options += 'depend=', ($found['depends_on'] -join '/') }
     if ($options) { Invoke-ServiceControl (@('config', $Name) + $options) }
     if ('description' -in $different) { Invoke-ServiceControl 'description', $Name, $Wanted['description'] }
     if ('recovery' -in $different) { Set-Recovery $Name $Wanted['recovery'] }
