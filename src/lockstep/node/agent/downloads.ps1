@@ -118,21 +118,20 @@ function Receive-Once($Source, [string]$Target, $Progress, $Watch) {
 function Get-DownloadFailure($Record, $Progress, $Watch) {
     $exception = Get-InnermostException $Record.Exception
     $failure = Get-Failure $Record
-    $late = $Watch.Elapsed.TotalSeconds -ge $Progress.seconds
-    $isNetwork = $exception -isnot [Security.Authentication.AuthenticationException] -and $failure.code -notin 'no_space', 'denied', 'in_use'
-    if ($exception -is [Net.Sockets.SocketException]) { $isNetwork = $true }
-    if ($exception.Data.Contains('lockstep') -and -not $exception.Data.Contains('again') -and $failure.code -ne 'timeout') { return @{ code = $failure.code; message = $failure.message; again = $false } }
-    if ($exception.Data.Contains('again') -and $failure.message) { return @{ code = $failure.code; message = $failure.message; again = $exception.Data['again'] } }
-    if (-not $isNetwork) {
-        $code = $failure.code
-        if ($code -eq 'io') { $code = 'download_failed' }
-        return @{ code = $code; message = "$($Progress.address): $($failure.message)"; again = $false }
+    $own = $exception.Data.Contains('lockstep')
+    if ($own -and $failure.message) { return @{ code = $failure.code; message = $failure.message; again = [bool]$exception.Data['again'] } }
+    $isDisk = $failure.code -in 'no_space', 'denied', 'in_use' -and $exception -isnot [Net.Sockets.SocketException]
+    if ($isDisk) { return @{ code = $failure.code; message = "$($Progress.address): $($failure.message)"; again = $false } }
+    if ($exception -is [Security.Authentication.AuthenticationException]) {
+        return @{ code = 'download_failed'; message = "$($Progress.address): $($failure.message)"; again = $false }
     }
     $whole = if ($Progress.announced -ge 0) { " of $($Progress.announced)" }
+    if ($Watch.Elapsed.TotalSeconds -ge $Progress.seconds) {
+        return @{ code = 'timeout'; message = "$($Progress.address) took longer than $($Progress.seconds) s: $($Progress.size)$whole bytes had come."; again = $false }
+    }
     $words = if ($failure.message) { ": $($failure.message.TrimEnd('.'))" }
     $message = "$($Progress.address) did not answer$words."
     if ($null -ne $Progress.announced) { $message = "$($Progress.address) was cut off after $($Progress.size)$whole bytes$words." }
-    if ($late) { return @{ code = 'timeout'; message = "$($Progress.address) took longer than $($Progress.seconds) s: $($Progress.size)$whole bytes had come."; again = $false } }
     return @{ code = 'download_failed'; message = $message; again = $true }
 }
 
