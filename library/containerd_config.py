@@ -231,9 +231,15 @@ options:
       dial_timeout: *dial_timeout
   registry_path:
     description:
-      - Full path of the folder for O(registries). Where there are any, administrators only are given access to it.
+      - Full path of the folder for O(registries).
     type: str
     default: C:\ProgramData\containerd\certs.d
+  registry_access:
+    description:
+      - Who may use O(registry_path) where there are O(registries), an access list in SDDL. By default LocalSystem, as
+        which containerd runs, and administrators. Empty leaves it as it is.
+    type: str
+    default: D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)
   prune_registries:
     description:
       - Whether files go that an earlier run wrote for registries which are not in O(registries) any more. A file that

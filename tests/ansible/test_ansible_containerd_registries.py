@@ -118,6 +118,15 @@ def test_absent_takes_away_what_runs_wrote(node: Node) -> None:
     assert not node.planned("containerd_config", state="absent", registries=[DOCKER])["changed"]
 
 
+def test_who_may_use_the_folder_can_be_said_or_left_alone(node: Node) -> None:
+    result = task(node, DOCKER, registry_access="")
+    assert [step for step in result["steps"] if step.startswith("let ")] == []
+    result = task(node, DOCKER, registry_access="D:P(A;OICI;FA;;;BA)")
+    assert result["steps"] == [f"let D:P(A;OICI;FA;;;BA) use {ROOT}"]
+    with pytest.raises(TaskError, match="registry_access: 'everyone' is no access list"):
+        task(node, DOCKER, registry_access="everyone")
+
+
 def test_registries_are_left_alone_where_nothing_is_said_of_them(node: Node) -> None:
     task(node, DOCKER)
     assert not node.planned("containerd_config")["changed"]

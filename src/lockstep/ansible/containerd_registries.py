@@ -94,6 +94,11 @@ def registry_operations(arguments: Mapping[str, Any]) -> dict[str, Operation]:
 def desired_files(arguments: Mapping[str, Any]) -> list[HostsFile]:
     """Return the files that a task states. Raises TaskError where its registries cannot be like this."""
     stated: Sequence[Mapping[str, Any]] = arguments["registries"] or ()
+    access = arguments["registry_access"]
+    if access and not _ACL.fullmatch(access):
+        raise TaskError(
+            f"registry_access: '{access}' is no access list in SDDL: expected one such as D:P(A;OICI;FA;;;BA)"
+        )
     if arguments["state"] == "absent":
         return []
     try:
@@ -123,9 +128,10 @@ def planned_registries(
     if content != observed.manifest and (desired or observed.manifest is not None):
         path = ntpath.join(root, _MANIFEST)
         steps.append(Step(f"write {path}", write_file(path, content, replaces=observed.manifest)))
-    if (steps or desired) and not same_access(observed.access, ADMINISTRATORS_ONLY):
-        make = ensure_folder(root, ADMINISTRATORS_ONLY)
-        steps.insert(0, Step(f"let administrators only use {root}", make))
+    access = arguments["registry_access"]
+    if access and (steps or desired) and not same_access(observed.access, access):
+        who = "administrators only" if access == ADMINISTRATORS_ONLY else access
+        steps.insert(0, Step(f"let {who} use {root}", ensure_folder(root, access)))
     return RegistriesPlan(
         steps=tuple(steps),
         diff=tuple(_diff(root, changed, removed, observed)),
