@@ -11,8 +11,11 @@ $Operations['certificate.read'] = @{
         $number = 0
         $certificates = foreach ($block in $blocks) {
             $number++
-            try { $certificate = New-Object Security.Cryptography.X509Certificates.X509Certificate2 (, [Convert]::FromBase64String($block.Groups[1].Value)) }
-            catch { throw (New-Failure 'io' "Certificate $number of $($Operation['path']) cannot be read: it is damaged.") }
+            $damaged = New-Failure 'io' "Certificate $number of $($Operation['path']) cannot be read: it is damaged."
+            try { $der = [Convert]::FromBase64String($block.Groups[1].Value) } catch { throw $damaged }
+            # A certificate is a SEQUENCE of DER; .NET would try other things with what is none.
+            if ($der.Length -lt 2 -or $der[0] -ne 0x30) { throw $damaged }
+            try { $certificate = New-Object Security.Cryptography.X509Certificates.X509Certificate2 (, $der) } catch { throw $damaged }
             $form = 'yyyy-MM-ddTHH:mm:ssZ'
             $culture = [Globalization.CultureInfo]::InvariantCulture
             @{
