@@ -8,7 +8,7 @@ from ansible.errors import AnsibleActionFail
 
 try:
     from lockstep.ansible.action import NodeAction
-    from lockstep.ansible.containerd_config_info import read_configuration
+    from lockstep.ansible.containerd.info import read_configuration
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(

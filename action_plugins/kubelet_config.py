@@ -8,7 +8,7 @@ from ansible.errors import AnsibleActionFail
 
 try:
     from lockstep.ansible.action import NodeAction
-    from lockstep.ansible.kubelet_config import configure
+    from lockstep.ansible.kubelet.configure import configure
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(

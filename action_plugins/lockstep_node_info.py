@@ -7,8 +7,8 @@ import sys
 from ansible.errors import AnsibleActionFail
 
 try:
-    from lockstep.ansible.ahead import specs
-    from lockstep.ansible.node_info_action import InfoAction
+    from lockstep.ansible.node_info.action import InfoAction
+    from lockstep.ansible.node_info.ahead import specs
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(

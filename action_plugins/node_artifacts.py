@@ -9,8 +9,8 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 
 try:
     from lockstep.ansible.action import NodeAction
+    from lockstep.ansible.artifacts.install import install
     from lockstep.ansible.errors import TaskError
-    from lockstep.ansible.node_artifacts import install
     from lockstep.ansible.spec import argument_spec, module_file
 except ImportError as error:
     raise AnsibleActionFail(

@@ -11,7 +11,7 @@ try:
     from lockstep.ansible.action import NodeAction
     from lockstep.ansible.cache import claim_name
     from lockstep.ansible.spec import argument_spec, module_file
-    from lockstep.ansible.windows_host import Surroundings, prepare
+    from lockstep.ansible.windows_host.configure import Surroundings, prepare
     from lockstep.node.session import Session
 except ImportError as error:
     raise AnsibleActionFail(

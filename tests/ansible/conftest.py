@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from lockstep.ansible import (
-    containerd_config,
-    containerd_config_info,
-    kubelet_config,
-    kubelet_config_info,
-    node_info,
-)
 from lockstep.ansible.arguments import accepted
+from lockstep.ansible.containerd import configure as containerd_config
+from lockstep.ansible.containerd import info as containerd_config_info
 from lockstep.ansible.fleet import pool_plan
+from lockstep.ansible.kubelet import configure as kubelet_config
+from lockstep.ansible.kubelet import info as kubelet_config_info
+from lockstep.ansible.node_info import observe as node_info
 from lockstep.ansible.spec import argument_spec
 from lockstep.node.session import Completed, Session
 from lockstep.sim import EmulatedEngine, NodeSpec

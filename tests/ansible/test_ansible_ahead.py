@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.ansible.site import NODES, ROOT, Site
 
-from lockstep.ansible.ahead import MODULES, asked_ahead, specs
+from lockstep.ansible.node_info.ahead import MODULES, asked_ahead, specs
 from lockstep.ansible.spec import argument_spec
 from lockstep.sim import SimulatedNodes
 

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from lockstep.ansible.arguments import accepted
+from lockstep.ansible.artifacts.install import install, read_operations
+from lockstep.ansible.artifacts.push import PIECE
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import ConnectionBrokeError
-from lockstep.ansible.node_artifacts import install, read_operations
-from lockstep.ansible.node_artifacts_push import PIECE
 from lockstep.ansible.spec import argument_spec
 from lockstep.artifacts.web import fetch
 from lockstep.node.session import Completed, Session

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ansible import constants
-from lockstep.ansible import node_artifacts_sums
-from lockstep.ansible.node_artifacts_sums import fetch_once
+from lockstep.ansible.artifacts import sums as node_artifacts_sums
+from lockstep.ansible.artifacts.sums import fetch_once
 from lockstep.artifacts.web import WebError
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.ansible.conftest import Node
 from tests.containerd.pem import certificate_and_key
 
-from lockstep.ansible.containerd_registries import ADMINISTRATORS_ONLY, same_access
+from lockstep.ansible.containerd.registries import ADMINISTRATORS_ONLY, same_access
 from lockstep.ansible.errors import TaskError
 
 ROOT = r"C:\ProgramData\containerd\certs.d"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.ansible.conftest import Node
 
-from lockstep.ansible.containerd_node import read_operations
+from lockstep.ansible.containerd.node import read_operations
 from lockstep.ansible.errors import TaskError
 from lockstep.sim import NodeSpec
 from lockstep.sim.engine import PowerLost
@@ -103,7 +103,12 @@ def test_only_what_differs_is_changed_and_other_flags_stay(node: Node) -> None:
 def test_what_people_see_changes_without_a_restart(node: Node) -> None:
     node.planned("containerd_config")
     process = service(node).process_id
-    told = {"display_name": "containerd", "description": "Runs pods", "start_type": "delayed", "recovery": RECOVERY}
+    told: dict[str, Any] = {
+        "display_name": "containerd",
+        "description": "Runs pods",
+        "start_type": "delayed",
+        "recovery": RECOVERY,
+    }
     shown = manage(node, check_mode=True, **told)
     result = manage(node, **told)
     assert result == shown

@@ -11,7 +11,7 @@ import yaml
 from tests.ansible.conftest import FLEET, Node, validated
 
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.kubelet_node import read_operations
+from lockstep.ansible.kubelet.node import read_operations
 from lockstep.sim import NodeSpec
 from lockstep.sim.engine import PowerLost
 from lockstep.sim.kubelet.joining import CA

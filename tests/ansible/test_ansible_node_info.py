@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 from tests.ansible.conftest import MakeNode, Node
 
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.node_info import observe
+from lockstep.ansible.node_info.observe import observe
 from lockstep.ansible.spec import documentation
 from lockstep.node.operations import define_service, read_features, read_firewall, write_file, write_registry
 from lockstep.node.session import Session

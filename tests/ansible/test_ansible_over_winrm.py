@@ -18,7 +18,7 @@ import yaml
 from tests.ansible.site import NODES, ROOT, Site
 from winrm.protocol import Protocol
 
-from lockstep.ansible.containerd_config import configure
+from lockstep.ansible.containerd.configure import configure
 from lockstep.ansible.fleet import pool_plan
 from lockstep.ansible.spec import documentation
 from lockstep.node.session import Completed, Session

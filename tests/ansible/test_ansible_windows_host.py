@@ -12,11 +12,11 @@ import pytest
 import yaml
 from tests.ansible.conftest import Node, validated
 
-from lockstep.ansible import windows_host_restart
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import ConnectionBrokeError
-from lockstep.ansible.windows_host import Surroundings, prepare, read_operations
-from lockstep.ansible.windows_host_restart import LABEL
+from lockstep.ansible.windows_host import restart as windows_host_restart
+from lockstep.ansible.windows_host.configure import Surroundings, prepare, read_operations
+from lockstep.ansible.windows_host.restart import LABEL
 from lockstep.node.operations import read_defender, read_features, read_firewall, read_power
 from lockstep.sim import NodeSpec
 from lockstep.sim.engine import PowerLost

@@ -11,9 +11,9 @@ import pytest
 from tests.node.support import standin
 from tests.node.support.linux import LinuxBench
 
-from lockstep.ansible.ahead import MODULES, asked_ahead, specs
 from lockstep.ansible.arguments import accepted
-from lockstep.ansible.node_info import observe
+from lockstep.ansible.node_info.ahead import MODULES, asked_ahead, specs
+from lockstep.ansible.node_info.observe import observe
 from lockstep.ansible.spec import argument_spec
 from lockstep.node.session import Completed, Session
 

@@ -16,7 +16,7 @@ from tests.node.support.standin import Node, StandInBench
 
 from lockstep.ansible.arguments import accepted
 from lockstep.ansible.spec import argument_spec
-from lockstep.ansible.windows_host import Surroundings, prepare
+from lockstep.ansible.windows_host.configure import Surroundings, prepare
 from lockstep.node.session import Session
 
 MODULE = Path(__file__).parents[2] / "library" / "windows_host.py"

@@ -19,8 +19,8 @@ from tests.node.support.standin import Node
 from tests.standin import build, nodes
 
 from lockstep.ansible.arguments import accepted
+from lockstep.ansible.artifacts.install import install
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.node_artifacts import install
 from lockstep.ansible.spec import argument_spec
 from lockstep.artifacts.web import fetch
 from lockstep.catalog.artifacts import artifact

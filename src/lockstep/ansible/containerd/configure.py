@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lockstep.ansible.containerd_effective import imports_files, not_in_effect
-from lockstep.ansible.containerd_node import (
+from lockstep.ansible.containerd.effective import imports_files, not_in_effect
+from lockstep.ansible.containerd.node import (
     KEEP,
     TRANSACTION,
     ContainerdNode,
@@ -22,8 +22,8 @@ from lockstep.ansible.containerd_node import (
     read_operations,
     version_arguments,
 )
-from lockstep.ansible.containerd_registries import RegistriesPlan, planned_registries
-from lockstep.ansible.containerd_service import ServicePlan, planned_service, refuse_wrong_service, wrapper_problem
+from lockstep.ansible.containerd.registries import RegistriesPlan, planned_registries
+from lockstep.ansible.containerd.service import ServicePlan, planned_service, refuse_wrong_service, wrapper_problem
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import Step, apply, file_diff, restarts
 from lockstep.ansible.text import shown_toml

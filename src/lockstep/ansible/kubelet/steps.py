@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lockstep.ansible.kubelet_desired import Desired
-from lockstep.ansible.kubelet_node import KubeletNode
-from lockstep.ansible.kubelet_paths import HEALTH_PROGRAM
+from lockstep.ansible.kubelet.desired import Desired
+from lockstep.ansible.kubelet.node import KubeletNode
+from lockstep.ansible.kubelet.paths import HEALTH_PROGRAM
 from lockstep.ansible.node import Step
 from lockstep.node.operations import Program, check_program, ensure_folder, restart_service, write_file
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lockstep.ansible.containerd_node import TRANSACTION as CONTAINERD
-from lockstep.ansible.containerd_node import crictl_of, dump_arguments, info_arguments
-from lockstep.ansible.kubelet_node import TRANSACTION as KUBELET
+from lockstep.ansible.containerd.node import TRANSACTION as CONTAINERD
+from lockstep.ansible.containerd.node import crictl_of, dump_arguments, info_arguments
+from lockstep.ansible.kubelet.node import TRANSACTION as KUBELET
 from lockstep.kubelet import nssm
 from lockstep.node.operations import (
     Operation,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lockstep.ansible.command_line import flag_value
-from lockstep.ansible.containerd_registries import ObservedRegistries, registry_operations
+from lockstep.ansible.containerd.registries import ObservedRegistries, registry_operations
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import Service, System, read, release_of, same_path
 from lockstep.ansible.service_definition import program_of_line

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import Step, System, apply, read
-from lockstep.ansible.windows_host_restart import LABEL, Wait, restart
+from lockstep.ansible.windows_host.restart import LABEL, Wait, restart
 from lockstep.node.operations import Result, ensure_folder
 from lockstep.node.session import Session
 from lockstep.windows import features, host

@@ -10,9 +10,9 @@ from typing import Any
 from ansible.errors import AnsibleConnectionFailure
 
 from lockstep.ansible.action import NodeAction
-from lockstep.ansible.ahead import Given, asked_ahead, tasks_ahead
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.node_info import observe
+from lockstep.ansible.node_info.ahead import Given, asked_ahead, tasks_ahead
+from lockstep.ansible.node_info.observe import observe
 from lockstep.ansible.plain import to_plain
 
 ENDING = ".json"

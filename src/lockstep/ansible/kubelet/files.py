@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lockstep.ansible.kubelet_node import KubeletNode
-from lockstep.ansible.kubelet_paths import Paths
+from lockstep.ansible.kubelet.node import KubeletNode
+from lockstep.ansible.kubelet.paths import Paths
 from lockstep.ansible.node import Step, file_diff
 from lockstep.ansible.text import shown_yaml
 from lockstep.catalog.kubernetes import Minor

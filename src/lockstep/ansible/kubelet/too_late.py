@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lockstep.ansible.kubelet_node import KubeletNode
+from lockstep.ansible.kubelet.node import KubeletNode
 from lockstep.kubelet.configuration import inspect_configuration
 from lockstep.kubelet.service_line import NODE_LABELS, pairs, parse_command_line
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lockstep.ansible.kubelet_node import AUTO, NSSM, RUNNER, KubeletNode
-from lockstep.ansible.kubelet_paths import LOG_FILE, Paths
+from lockstep.ansible.kubelet.node import AUTO, NSSM, RUNNER, KubeletNode
+from lockstep.ansible.kubelet.paths import LOG_FILE, Paths
 from lockstep.ansible.node import Step, file_diff
 from lockstep.ansible.service_definition import Recovery, ServiceDefinition, definition_diff, definition_steps
 from lockstep.ansible.text import shown_command_line

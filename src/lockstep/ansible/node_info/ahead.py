@@ -13,12 +13,15 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
-from lockstep.ansible import containerd_node, kubelet_node, node_artifacts, windows_host
 from lockstep.ansible.arguments import accepted
+from lockstep.ansible.artifacts import install
 from lockstep.ansible.cache import play_of
+from lockstep.ansible.containerd import node as containerd_node
 from lockstep.ansible.errors import TaskError
+from lockstep.ansible.kubelet import node as kubelet_node
 from lockstep.ansible.plain import to_plain
 from lockstep.ansible.spec import argument_spec
+from lockstep.ansible.windows_host import configure as windows_host
 from lockstep.node.operations import Operation
 
 Reads = Callable[[Mapping[str, Any]], list[Operation]]
@@ -28,7 +31,7 @@ Given = tuple[str, dict[str, Any]]
 MODULES: Mapping[str, Reads] = {
     "containerd_config": containerd_node.read_operations,
     "kubelet_config": kubelet_node.read_operations,
-    "node_artifacts": node_artifacts.read_operations,
+    "node_artifacts": install.read_operations,
     "windows_host": windows_host.read_operations,
 }
 """What each module that configures a node reads, for its arguments."""

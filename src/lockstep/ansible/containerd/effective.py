@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lockstep.ansible.containerd_node import ContainerdNode, dump_arguments
+from lockstep.ansible.containerd.node import ContainerdNode, dump_arguments
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import read, same_path
 from lockstep.containerd import ContainerdConfigError, Overridden, Settings, inspect, overridden

@@ -7,9 +7,9 @@ from typing import Any
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import ConnectionBrokeError
-from lockstep.ansible.node_info_questions import answered, questions
-from lockstep.ansible.node_info_services import service_facts
-from lockstep.ansible.node_info_windows import windows_facts
+from lockstep.ansible.node_info.questions import answered, questions
+from lockstep.ansible.node_info.services import service_facts
+from lockstep.ansible.node_info.windows import windows_facts
 from lockstep.node.errors import AgentError, NodeError
 from lockstep.node.operations import Operation, Result
 from lockstep.node.session import Session

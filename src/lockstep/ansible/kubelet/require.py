@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.kubelet_desired import Desired
-from lockstep.ansible.kubelet_node import NSSM, RUNNER, KubeletNode
-from lockstep.ansible.kubelet_paths import Paths
+from lockstep.ansible.kubelet.desired import Desired
+from lockstep.ansible.kubelet.node import NSSM, RUNNER, KubeletNode
+from lockstep.ansible.kubelet.paths import Paths
 from lockstep.ansible.node import same_path
 from lockstep.ansible.service_definition import refuse_other_program
 from lockstep.kubelet import log_runner, nssm

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lockstep.ansible.kubelet_node import NSSM, KubeletNode
-from lockstep.ansible.kubelet_paths import Paths
+from lockstep.ansible.kubelet.node import NSSM, KubeletNode
+from lockstep.ansible.kubelet.paths import Paths
 from lockstep.catalog.kubernetes import Minor
 from lockstep.kubelet.arguments import quote
 from lockstep.kubelet.command_line import merge_flags, remove_flags

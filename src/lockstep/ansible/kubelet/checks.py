@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lockstep.ansible.errors import TaskError, listed
-from lockstep.ansible.kubelet_node import AUTO, NONE, NSSM, RUNNER
+from lockstep.ansible.kubelet.node import AUTO, NONE, NSSM, RUNNER
 from lockstep.catalog.data import load
 from lockstep.catalog.kubernetes import Minor, UnknownMinor, minor
 from lockstep.catalog.versions import VersionError

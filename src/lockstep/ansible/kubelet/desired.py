@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.ansible.errors import TaskError, listed
-from lockstep.ansible.kubelet_checks import logging_problems, shutdown_problem, whole_problems
-from lockstep.ansible.kubelet_fields import is_joined, not_reserved, planned_fields, too_much_reserved
-from lockstep.ansible.kubelet_files import NodeFile, wanted_files
-from lockstep.ansible.kubelet_line import planned_line, remaining_line
-from lockstep.ansible.kubelet_node import NSSM, RUNNER, KubeletNode
-from lockstep.ansible.kubelet_paths import Paths
-from lockstep.ansible.kubelet_service import PlannedService, planned_service, same_service, wrapper_of
+from lockstep.ansible.kubelet.checks import logging_problems, shutdown_problem, whole_problems
+from lockstep.ansible.kubelet.fields import is_joined, not_reserved, planned_fields, too_much_reserved
+from lockstep.ansible.kubelet.files import NodeFile, wanted_files
+from lockstep.ansible.kubelet.line import planned_line, remaining_line
+from lockstep.ansible.kubelet.node import NSSM, RUNNER, KubeletNode
+from lockstep.ansible.kubelet.paths import Paths
+from lockstep.ansible.kubelet.service import PlannedService, planned_service, same_service, wrapper_of
 from lockstep.catalog.kubernetes import minor
 from lockstep.kubelet.configuration import inspect_configuration, merge_configuration, remove_configuration
 from lockstep.kubelet.flag_values import with_flags

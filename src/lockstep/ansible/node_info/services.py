@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lockstep.ansible.node import Service, release_of
-from lockstep.ansible.node_info_questions import Answers, certificate_paths
+from lockstep.ansible.node_info.questions import Answers, certificate_paths
 from lockstep.ansible.service_definition import program_of_line
 from lockstep.ansible.text import masked_fields, masked_flags, shown_command_line
 from lockstep.catalog.kubernetes import UnknownMinor

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.kubelet_paths import HEALTH_PROGRAM, Paths
+from lockstep.ansible.kubelet.paths import HEALTH_PROGRAM, Paths
 from lockstep.ansible.node import Service, System, read, release_of, same_path
 from lockstep.ansible.service_definition import program_of_line
 from lockstep.kubelet import log_runner, nssm

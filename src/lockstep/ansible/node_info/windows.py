@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lockstep.ansible.node_info_questions import REGISTRY, Answers
+from lockstep.ansible.node_info.questions import REGISTRY, Answers
 from lockstep.node.operations import Result
 
 _MACHINE = ("memory_bytes", "processors", "disks", "hypervisor_present", "virtualization_firmware", "winrm")

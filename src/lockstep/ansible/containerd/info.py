@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lockstep.ansible.command_line import flag_value
-from lockstep.ansible.containerd_node import (
+from lockstep.ansible.containerd.node import (
     ADDRESS_FLAGS,
     CONFIG_FLAGS,
     DEFAULT_ADDRESS,

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lockstep.ansible.artifacts.errors import explained
+from lockstep.ansible.artifacts.push import UPLOAD_TRANSACTION, check_files, pieces
+from lockstep.ansible.artifacts.result import result
+from lockstep.ansible.artifacts.sums import fetch_once
 from lockstep.ansible.command_line import flag_value
-from lockstep.ansible.containerd_node import CONFIG_FLAGS, CONTAINERD, DEFAULT_FILE, address, version_arguments
+from lockstep.ansible.containerd.node import CONFIG_FLAGS, CONTAINERD, DEFAULT_FILE, address, version_arguments
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import Step, System, apply, read, same_path
-from lockstep.ansible.node_artifacts_errors import explained
-from lockstep.ansible.node_artifacts_push import UPLOAD_TRANSACTION, check_files, pieces
-from lockstep.ansible.node_artifacts_result import result
-from lockstep.ansible.node_artifacts_sums import fetch_once
 from lockstep.artifacts import observed as seen
 from lockstep.artifacts.observed import TRANSACTION, Observed
 from lockstep.artifacts.plan import Planned, Task, fetching, plan

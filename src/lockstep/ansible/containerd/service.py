@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.ansible.command_line import with_flag
-from lockstep.ansible.containerd_node import CONTAINERD, KEEP, LOG_FILE, ContainerdNode
+from lockstep.ansible.containerd.node import CONTAINERD, KEEP, LOG_FILE, ContainerdNode
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import Step, file_diff, same_path
 from lockstep.ansible.service_definition import (

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.kubelet_node import AUTO, KubeletNode
-from lockstep.ansible.kubelet_paths import Paths
+from lockstep.ansible.kubelet.node import AUTO, KubeletNode
+from lockstep.ansible.kubelet.paths import Paths
 from lockstep.k8s import quantities
 from lockstep.kubelet.configuration import inspect_configuration
 from lockstep.kubelet.joining import (

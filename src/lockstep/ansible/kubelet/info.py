@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.kubelet_node import KubeletNode, read_node
+from lockstep.ansible.kubelet.node import KubeletNode, read_node
 from lockstep.ansible.text import masked_fields, masked_flags, shown_command_line
 from lockstep.catalog.kubernetes import UnknownMinor, minor
 from lockstep.kubelet.configuration import inspect_configuration

@@ -9,9 +9,9 @@ from typing import Any
 
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import System, file_diff, read
-from lockstep.ansible.windows_host_arguments import needs_of, refuse_wrong_arguments, settings_of
-from lockstep.ansible.windows_host_changes import Done, Job, planned
-from lockstep.ansible.windows_host_restart import LABEL, Wait
+from lockstep.ansible.windows_host.arguments import needs_of, refuse_wrong_arguments, settings_of
+from lockstep.ansible.windows_host.changes import Done, Job, planned
+from lockstep.ansible.windows_host.restart import LABEL, Wait
 from lockstep.node.operations import Operation
 from lockstep.node.session import Session
 from lockstep.windows import host

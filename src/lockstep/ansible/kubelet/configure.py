@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.kubelet_checks import refuse_wrong_arguments
-from lockstep.ansible.kubelet_desired import Desired, desired
-from lockstep.ansible.kubelet_node import TRANSACTION, KubeletNode, read_node
-from lockstep.ansible.kubelet_require import missing_programs, require
-from lockstep.ansible.kubelet_steps import steps_to
-from lockstep.ansible.kubelet_too_late import too_late
+from lockstep.ansible.kubelet.checks import refuse_wrong_arguments
+from lockstep.ansible.kubelet.desired import Desired, desired
+from lockstep.ansible.kubelet.node import TRANSACTION, KubeletNode, read_node
+from lockstep.ansible.kubelet.require import missing_programs, require
+from lockstep.ansible.kubelet.steps import steps_to
+from lockstep.ansible.kubelet.too_late import too_late
 from lockstep.ansible.node import apply, file_diff, restarts
 from lockstep.ansible.text import shown_command_line, shown_yaml
 from lockstep.node.session import Session

@@ -1,0 +1,1 @@
+"""What tasks of node_artifacts do."""

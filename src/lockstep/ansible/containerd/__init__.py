@@ -1,0 +1,1 @@
+"""What tasks of containerd_config and containerd_config_info do."""

@@ -1,0 +1,1 @@
+"""What tasks of kubelet_config and kubelet_config_info do."""

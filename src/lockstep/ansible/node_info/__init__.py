@@ -1,0 +1,1 @@
+"""What tasks of lockstep_node_info do."""

@@ -1,0 +1,1 @@
+"""What tasks of windows_host do."""
