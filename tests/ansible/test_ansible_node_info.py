@@ -17,8 +17,16 @@ from tests.ansible.conftest import MakeNode, Node
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node_info.observe import observe
 from lockstep.ansible.spec import documentation
-from lockstep.node.operations import define_service, read_features, read_firewall, write_file, write_registry
+from lockstep.node.operations import (
+    define_service,
+    read_features,
+    read_firewall,
+    restart_service,
+    write_file,
+    write_registry,
+)
 from lockstep.node.session import Session
+from lockstep.sim.programs import placeholder
 
 ROOT = Path(__file__).parents[2]
 PKI = r"C:\var\lib\kubelet\pki"
@@ -156,6 +164,27 @@ def test_kubelets_own_flags_are_told_whatever_starts_it(node: Node, wrapper: str
     facts = observed(node)["kubelet"]
     assert facts["node_labels"] == {"a": "b"}
     assert facts["flags"]["config"] == r"C:\var\lib\kubelet\config.yaml"
+
+
+@pytest.mark.parametrize("folder", [r"C:\Program Files\containerd", r"C:\elsewhere"])
+def test_containerd_behind_nssm_is_asked_and_not_nssm(node: Node, folder: str) -> None:
+    programs = node.file(r"C:\Program Files\containerd")
+    for name in ("containerd.exe", "crictl.exe"):
+        put(node, rf"{folder}\{name}", (programs / name).read_bytes())
+    put(node, r"C:\k\nssm.exe", placeholder("nssm.exe", "2.24"))
+    former = json.loads((node.engine.folder / "services.json").read_text())["containerd"]["binary_path"]
+    key = r"HKLM\SYSTEM\CurrentControlSet\Services\containerd\Parameters"
+    values = {"Application": rf"{folder}\containerd.exe", "AppParameters": ""}
+    steps = [write_registry(key, name, "expand_string", value, replaces=None) for name, value in values.items()]
+    service = define_service("containerd", {"binary_path": r"C:\k\nssm.exe"}, replaces=former)
+    node.session.apply("test", [service, *steps, restart_service("containerd", timeout_seconds=5)])
+    facts = observed(node)
+    assert facts["versions"]["containerd"] == "2.3.4"
+    assert "error" not in facts["containerd"]
+    assert sorted(facts["containerd"]["handlers"]) == facts["containerd"]["loaded_handlers"]
+    told = node.do("containerd_config_info")
+    assert (told["version"], told["warnings"]) == ("2.3.4", [])
+    assert sorted(told["effective"]["handlers"]) == told["loaded_handlers"]
 
 
 def test_a_service_that_is_no_kubelet_is_told_as_such(node: Node) -> None:

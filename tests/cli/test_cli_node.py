@@ -68,7 +68,7 @@ def test_all_nodes_are_a_table_of_what_differs_from_the_plan(site: Site) -> None
         ["win2025-0", "win2025", "26100.1"],
     ]
     assert "kubelet: registerWithTaints is not set, planned is os=windows:NoSchedule" in result.stdout
-    assert "service kubelet is stopped (all of them)" in result.stdout
+    assert "kubelet: service kubelet is stopped, planned is running (all of them)" in result.stdout
     assert {stats["requests"] for stats in site.nodes.stats().values()} == {6}
     assert sorted(path.name for path in site.folder.iterdir()) == ["inventory", "nodes"]
 
@@ -102,7 +102,7 @@ def test_data_has_every_fact(site: Site, name: str, read: Any) -> None:
     assert (node["host"], node["pool"]) == ("win2025-0", "win2025")
     assert node["node"]["versions"]["containerd"] == "2.3.4"
     assert {"about", "text"} == set(node["differences"][0])
-    assert "service kubelet is stopped" in node["attention"]
+    assert {"about": "kubelet", "text": "service kubelet is stopped, planned is running"} in node["differences"]
 
 
 def test_a_node_that_cannot_be_reached_is_told_beside_the_others(site: Site) -> None:

@@ -82,6 +82,8 @@ def test_a_node_that_is_as_planned_has_nothing_to_be_said(node: dict[str, Any], 
         ("versions.containerd", "2.3.3", ("containerd", "is 2.3.3, planned is 2.3.4")),
         ("versions.containerd", None, ("containerd", "is not there, planned is 2.3.4")),
         ("services.kubelet.exists", False, ("kubelet", "has no service kubelet")),
+        ("services.kubelet.state", "stopped", ("kubelet", "service kubelet is stopped, planned is running")),
+        ("services.containerd.state", "stop_pending", ("containerd", "service containerd is stop pending, planned")),
         ("containerd.handlers", {}, ("containerd", "handler runhcs-wcow-process is not there")),
         (
             "containerd.handlers.runhcs-wcow-hypervisor.options.SandboxIsolation",
@@ -164,6 +166,13 @@ def test_what_is_as_it_may_be_wants_none(node: dict[str, Any], path: str, value:
 def test_a_stopped_service_that_is_disabled_wants_none(node: dict[str, Any]) -> None:
     node["services"]["kubelet"] |= {"state": "stopped", "start_type": "disabled"}
     assert attention(node) == ()
+
+
+def test_a_stopped_service_is_a_difference_and_not_told_twice(node: dict[str, Any], pool: PoolPlan) -> None:
+    node["services"]["kubelet"] |= {"state": "stopped", "start_type": "disabled"}
+    node["services"]["kube_proxy"] = {**node["services"]["kubelet"], "name": "kube-proxy", "start_type": "manual"}
+    assert [each.text for each in differences(node, pool)] == ["service kubelet is stopped, planned is running"]
+    assert attention(node, compared=True) == ("service kube-proxy is stopped",)
 
 
 def test_what_was_kept_is_read_by_host(tmp_path: Path) -> None:

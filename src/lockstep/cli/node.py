@@ -119,7 +119,7 @@ def _judged(kept: Kept, loaded: Loaded) -> Observed:
         return Observed(kept)
     pool = _pool(kept, loaded)
     different = differences(kept.node, pool) if pool else ()
-    return Observed(kept, pool.name if pool else None, different, attention(kept.node))
+    return Observed(kept, pool.name if pool else None, different, attention(kept.node, compared=pool is not None))
 
 
 def _pool(kept: Kept, loaded: Loaded) -> PoolPlan | None:

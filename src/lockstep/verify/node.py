@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ CERTIFICATES = {
     "kubelet_serving": "kubelet's server certificate, signed by itself",
     "cluster_ca": "the cluster's CA",
 }
+_PLANNED = ("containerd", "kubelet")
+"""The services that a plan wants to run."""
 RESTART_REASONS = {
     "component_servicing": "features or updates are half installed",
     "windows_update": "Windows Update",
@@ -46,9 +48,9 @@ def differences(node: Facts, pool: PoolPlan) -> tuple[Difference, ...]:
     )
 
 
-def attention(node: Facts) -> tuple[str, ...]:
-    """Return what somebody should look at, plan or none."""
-    return (*_services(node), *_states(node), *_expiring(node), *_unread(node))
+def attention(node: Facts, *, compared: bool = False) -> tuple[str, ...]:
+    """Return what somebody should look at, plan or none; without what a comparison with the plan tells already."""
+    return (*_services(node, _PLANNED if compared else ()), *_states(node), *_expiring(node), *_unread(node))
 
 
 def expires_soon(certificate: Mapping[str, Any]) -> bool:
@@ -120,6 +122,8 @@ def _release(node: Facts, program: str, planned: str) -> Iterator[str]:
     service = node.get("services", {}).get(program, {})
     if found and service.get("exists") is False:
         yield f"has no service {service['name']}"
+    if service.get("exists") and service["state"] != "running":
+        yield f"service {service['name']} is {service['state'].replace('_', ' ')}, planned is running"
 
 
 def _fields(found: Mapping[str, Any], planned: Mapping[str, Any], prefix: str) -> Iterator[str]:
@@ -147,9 +151,10 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _services(node: Facts) -> Iterator[str]:
-    for service in node.get("services", {}).values():
-        if service.get("exists") and service["state"] != "running" and service["start_type"] != "disabled":
+def _services(node: Facts, without: Collection[str]) -> Iterator[str]:
+    for name, service in node.get("services", {}).items():
+        stopped = service.get("exists") and service["state"] != "running" and service["start_type"] != "disabled"
+        if stopped and name not in without:
             yield f"service {service['name']} is {service['state'].replace('_', ' ')}"
 
 

@@ -25,12 +25,14 @@ from lockstep.ansible.service_definition import program_of_line
 from lockstep.ansible.text import shown_toml
 from lockstep.containerd import ContainerdConfigError, inspect
 from lockstep.kubelet import nssm
+from lockstep.kubelet.arguments import quote
 from lockstep.node.operations import (
     Operation,
     Program,
     Result,
     content_of,
     read_file,
+    read_registry,
     read_service,
     read_system,
     read_transaction,
@@ -42,11 +44,19 @@ from lockstep.node.session import Session
 def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:  # noqa: ARG001 - reads in check mode as it does otherwise
     """Return the task's result. Raises TaskError where the node cannot be read."""
     path, name, timeout = arguments["path"], arguments["service"], arguments["timeout"]
-    system, file, service, version, transaction, dump, info = read(session, read_operations(arguments))
+    found = read(session, read_operations(arguments))
+    system, file, service, version, transaction, dump, info, application, parameters = found
     content = content_of(file)
     registered = Service.of(name, service)
-    pipe = _pipe(content, registered)
-    if pipe != DEFAULT_ADDRESS:
+    line = registered.binary_path
+    if ntpath.basename(program_of_line(line)).lower() == nssm.PROGRAM and application["exists"]:
+        line = f"{quote(str(application['value']))} {parameters.get('value') or ''}"
+    pipe = _pipe(content, line)
+    if line != registered.binary_path and not arguments["program"]:
+        own = Program(str(application["value"]))
+        crictl = Program(arguments["crictl"] or ntpath.join(ntpath.dirname(str(own.path)), "crictl.exe"))
+        version, dump, info = read(session, _asked(own, crictl, path, pipe, timeout))
+    elif pipe != DEFAULT_ADDRESS:
         [info] = read(session, [run_program(crictl_of(arguments), info_arguments(pipe), timeout_seconds=timeout)])
     result = {
         "changed": False,
@@ -55,7 +65,7 @@ def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_
         "service": registered.data(),
         "pending": transaction["pending"],
         "node": System.of(system).data(),
-        "warnings": list(_warnings(registered, path)),
+        "warnings": list(_warnings(registered, line, path)),
     }
     if release := release_of(version):
         result["version"] = release
@@ -64,15 +74,26 @@ def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_
 
 def read_operations(arguments: Mapping[str, Any]) -> list[Operation]:
     """Return what a containerd_config_info task asks of a node first, always the same for the same arguments."""
-    program, timeout = program_of(arguments), arguments["timeout"]
+    path, key = arguments["path"], nssm.key(arguments["service"])
+    version, dump, info = _asked(program_of(arguments), crictl_of(arguments), path, None, arguments["timeout"])
     return [
         read_system(),
-        read_file(arguments["path"]),
+        read_file(path),
         read_service(arguments["service"]),
-        run_program(program, ["--version"], timeout_seconds=timeout),
+        version,
         read_transaction(TRANSACTION),
-        run_program(program, dump_arguments(arguments["path"]), timeout_seconds=timeout),
-        run_program(crictl_of(arguments), info_arguments(), timeout_seconds=timeout),
+        dump,
+        info,
+        read_registry(key, nssm.APPLICATION),
+        read_registry(key, "AppParameters"),
+    ]
+
+
+def _asked(containerd: Program, crictl: Program, path: str, pipe: str | None, timeout: int) -> list[Operation]:
+    return [
+        run_program(containerd, ["--version"], timeout_seconds=timeout),
+        run_program(containerd, dump_arguments(path), timeout_seconds=timeout),
+        run_program(crictl, info_arguments(pipe), timeout_seconds=timeout),
     ]
 
 
@@ -81,20 +102,20 @@ def program_of(arguments: Mapping[str, Any]) -> Program:
     return Program(path=arguments["program"]) if arguments["program"] else Program(service=arguments["service"])
 
 
-def _pipe(content: bytes | None, service: Service) -> str:
+def _pipe(content: bytes | None, line: str) -> str:
     """Return the pipe that containerd listens on, its own by default where the file cannot be read."""
-    flag = flag_value(service.binary_path, ADDRESS_FLAGS)
+    flag = flag_value(line, ADDRESS_FLAGS)
     try:
         return address(content, flag)
     except ValueError:
         return DEFAULT_ADDRESS
 
 
-def _warnings(service: Service, path: str) -> Iterator[str]:
+def _warnings(service: Service, line: str, path: str) -> Iterator[str]:
     """Yield what makes the answers less than they look."""
     if not service.exists:
         return
-    program = program_of_line(service.binary_path)
+    program = program_of_line(line)
     if ntpath.basename(program).lower() == nssm.PROGRAM:
         return
     if not ntpath.dirname(program):
@@ -102,7 +123,7 @@ def _warnings(service: Service, path: str) -> Iterator[str]:
             f"service {service.name} runs {program or 'nothing'}, which names no folder, so that it is not known which "
             "program that is and nothing was asked of it: register it with the full path"
         )
-    loaded = flag_value(service.binary_path, CONFIG_FLAGS) or DEFAULT_FILE
+    loaded = flag_value(line, CONFIG_FLAGS) or DEFAULT_FILE
     if not same_path(loaded, path):
         yield f"service {service.name} does not load {path}, but {loaded}: set path to that to see it"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import ConnectionBrokeError
-from lockstep.ansible.node_info.questions import answered, questions
+from lockstep.ansible.node_info.questions import Answers, answered, elsewhere, questions
 from lockstep.ansible.node_info.services import service_facts
 from lockstep.ansible.node_info.windows import windows_facts
 from lockstep.node.errors import AgentError, NodeError
@@ -25,6 +25,8 @@ def observe(session: Session, arguments: Mapping[str, Any], *, check_mode: bool)
     ahead = list(arguments.get("ahead", ()))
     own = questions(arguments, ahead)
     answers = answered(own, ahead, _read(session, [*own.values(), *ahead]))
+    if more := elsewhere(answers, arguments):
+        answers = Answers({**answers.results, **dict(zip(more, _read(session, list(more.values())), strict=True))})
     if not answers("system"):
         raise TaskError("the node does not say which Windows it is", {"it said": answers.errors()["system"]})
     node = {**windows_facts(answers), **service_facts(answers, arguments), "errors": answers.errors()}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ntpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lockstep.ansible.containerd.node import TRANSACTION as CONTAINERD
-from lockstep.ansible.containerd.node import crictl_of, dump_arguments, info_arguments
+from lockstep.ansible.containerd.node import dump_arguments, info_arguments
 from lockstep.ansible.kubelet.node import TRANSACTION as KUBELET
+from lockstep.ansible.node import same_path
+from lockstep.ansible.service_definition import program_of_line
 from lockstep.kubelet import nssm
 from lockstep.node.operations import (
     Operation,
@@ -115,20 +118,41 @@ def _windows(arguments: Mapping[str, Any], ahead: Sequence[Operation]) -> dict[s
 
 
 def _containerd(arguments: Mapping[str, Any]) -> dict[str, Operation]:
-    path, service, timeout = arguments["containerd_path"], arguments["containerd_service"], arguments["timeout"]
-    program, folder = Program(service=service), arguments["containerd_programs"]
-    crictl = crictl_of({"service": service, "crictl": arguments["crictl"]})
+    """Return what is asked of containerd; of its program, as if the service ran the one in the usual folder."""
+    service, timeout = arguments["containerd_service"], arguments["timeout"]
     return {
-        "containerd_file": read_file(path),
+        "containerd_file": read_file(arguments["containerd_path"]),
         "containerd_service": read_service(service),
-        "containerd_version": run_program(program, ["--version"], timeout_seconds=timeout),
-        "containerd_program": run_program(Program(rf"{folder}\containerd.exe"), ["--version"], timeout_seconds=timeout),
+        "containerd_nssm_program": read_registry(nssm.key(service), nssm.APPLICATION),
         "containerd_transaction": read_transaction(CONTAINERD),
-        "containerd_dump": run_program(program, dump_arguments(path), timeout_seconds=timeout),
+        **_programs(arguments, Program(rf"{arguments['containerd_programs']}\containerd.exe")),
+        "crictl_program": run_program(
+            Program(rf"{arguments['containerd_programs']}\crictl.exe"), ["--version"], timeout_seconds=timeout
+        ),
+    }
+
+
+def _programs(arguments: Mapping[str, Any], containerd: Program) -> dict[str, Operation]:
+    timeout = arguments["timeout"]
+    crictl = Program(arguments["crictl"] or ntpath.join(ntpath.dirname(str(containerd.path)), "crictl.exe"))
+    return {
+        "containerd_version": run_program(containerd, ["--version"], timeout_seconds=timeout),
+        "containerd_dump": run_program(
+            containerd, dump_arguments(arguments["containerd_path"]), timeout_seconds=timeout
+        ),
         "containerd_info": run_program(crictl, info_arguments(None), timeout_seconds=timeout),
         "crictl_version": run_program(crictl, ["--version"], timeout_seconds=timeout),
-        "crictl_program": run_program(Program(rf"{folder}\crictl.exe"), ["--version"], timeout_seconds=timeout),
     }
+
+
+def elsewhere(answers: Answers, arguments: Mapping[str, Any]) -> dict[str, Operation]:
+    """Return what is to be asked again where the service, or nssm for it, runs containerd from another folder."""
+    program = program_of_line(str(answers("containerd_service").get("binary_path") or ""))
+    if ntpath.basename(program).lower() == nssm.PROGRAM:
+        program = str(answers("containerd_nssm_program").get("value") or "")
+    if not ntpath.dirname(program) or same_path(program, rf"{arguments['containerd_programs']}\containerd.exe"):
+        return {}
+    return _programs(arguments, Program(program))
 
 
 def _kubelet(arguments: Mapping[str, Any]) -> dict[str, Operation]:

@@ -21,7 +21,7 @@ from lockstep.kubelet.service_line import pairs, parse_command_line
 from lockstep.node.operations import Result, content_of
 
 _VERSIONS = {
-    "containerd": ("containerd_version", "containerd_program"),
+    "containerd": ("containerd_version",),
     "crictl": ("crictl_version", "crictl_program"),
     "kubelet": ("kubelet_version", "kubelet_program"),
     "kube_proxy": ("kube_proxy_program",),
