@@ -34,6 +34,7 @@ MACHINE = {
     "virtualization_firmware": True,
     "reboot_pending": [],
     "boot_marker": None,
+    "uptime_ms": 60000,
     "utc": "2026-11-30T12:00:00Z",
     "winrm": {"max_memory_mb": 1024, "max_processes": 25, "max_shells": 30},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -78,6 +79,8 @@ class Machine:
     """The service whose process is being started: what a program learns from the service manager."""
     under_service_manager: bool = True
     """Whether the process that is being started is a service's own, and not the child of a wrapper such as nssm."""
+    booted: float = field(default_factory=time.monotonic)
+    """When this boot began, in seconds of time.monotonic."""
     restart: Callable[[float], None] = lambda _: None
     """Has Windows go down after so many seconds, and come back."""
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,7 @@ class EmulatedEngine:
             self._power.on()
 
     def _boot(self) -> None:
+        self.machine.booted = time.monotonic()
         self.steps.disarm()
         for service in windows.boot(self.folder):
             self.services.add(service)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import Step, System, apply, read
-from lockstep.ansible.windows_host.restart import LABEL, Wait, restart
+from lockstep.ansible.windows_host.restart import LABEL, Back, Wait, restart
+from lockstep.catalog.isolation import hyperv_needs
 from lockstep.node.operations import Result, ensure_folder
 from lockstep.node.session import Session
 from lockstep.windows import features, host
@@ -18,6 +19,8 @@ from lockstep.windows.settings import HostSettings
 _OWN_FOLDER = "C:\\ProgramData\\lockstep"
 _INSTALL = "feature.install"
 _EARLIER = "an earlier change of Windows' components"
+_TWICE = frozenset(f"feature {name}" for name in hyperv_needs().features)
+"""What Windows may restart twice for: Hyper-V, which has to be below Windows before the rest can start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,9 @@ class Job:
         def settled(results: list[Result]) -> bool:
             return not features.waiting(self.settings.features, Observed.of(asked, results))
 
-        results = restart(self.session, self.system, reasons, self.wait, operations=asked, settled=settled)
+        # What an earlier change of components needs is not known.
+        twice = reasons == [_EARLIER] or any(reason in _TWICE for reason in reasons)
+        results = restart(self.session, self.system, reasons, self.wait, Back(asked, settled, twice))
         steps.append(LABEL)
         return Observed.of(asked, results)
 

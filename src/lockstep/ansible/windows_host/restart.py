@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import Step, System, apply
-from lockstep.node.errors import NodeError
+from lockstep.node.errors import AgentError, NodeError
 from lockstep.node.operations import Operation, Result, restart_system
 from lockstep.node.session import Session
 from lockstep.windows.host import MACHINE, TRANSACTION
@@ -18,6 +18,8 @@ LABEL = "restart Windows"
 _DELAY_SECONDS = 5
 """Until Windows goes down: the answer has to arrive before that, from a slow machine over a slow line too."""
 _PAUSE_SECONDS = 2.0
+_SETTLE_SECONDS = 8.0
+"""How long Windows is left alone where it may restart once more by itself: shorter than a boot, so none is missed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,59 +30,110 @@ class Wait:
     reconnect: Callable[[], None]
 
 
-def restart(
-    session: Session,
-    system: System,
-    reasons: Sequence[str],
-    wait: Wait,
-    *,
-    operations: Sequence[Operation],
-    settled: Callable[[list[Result]], bool],
-) -> list[Result]:
+@dataclass(frozen=True, slots=True)
+class Back:
+    """When the node is back: with `settled` answers to `operations`, and `twice` from one boot, some seconds apart."""
+
+    operations: Sequence[Operation]
+    settled: Callable[[list[Result]], bool]
+    twice: bool = False
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A node's answers, when they came (in seconds of time.monotonic), and how long Windows was up then."""
+
+    results: list[Result]
+    at: float
+    up: float
+
+    def same_boot(self, later: _Seen) -> bool:
+        """Return whether Windows was not restarted in between; a boot takes longer than half of the time."""
+        return later.up - self.up >= (later.at - self.at) / 2
+
+
+@dataclass(slots=True)
+class _Restart:
+    """A restart under way. `unsure`: the connection broke before the node had answered that it will restart."""
+
+    session: Session
+    system: System
+    reasons: Sequence[str]
+    wait: Wait
+    marker: str
+    sent: float = 0.0
+    unsure: bool = False
+    said: str = ""
+
+    def send(self) -> None:
+        """Have Windows restart. A connection that breaks is no failure: Windows may be down already."""
+        text = f"Lockstep restarts Windows, which waits for it: {', '.join(self.reasons)}"
+        step = Step(LABEL, restart_system(self.marker, reason=text, delay_seconds=_DELAY_SECONDS))
+        self.sent = time.monotonic()
+        try:
+            apply(self.session, TRANSACTION, [step], self.system, "Windows")
+        except TaskError as error:
+            cause = error.__cause__
+            if isinstance(cause, NodeError):
+                raise _refused(self.system, self.reasons, cause) from error
+            if not isinstance(cause, AgentError):
+                raise
+            self.unsure, self.said = True, str(cause)
+        # Until it goes down there is nothing to ask for.
+        time.sleep(_DELAY_SECONDS)
+
+    def ask(self, operations: Sequence[Operation]) -> _Seen | None:
+        """Return what the node answers after the restart; None while it is down, or has not gone down yet."""
+        asked = time.monotonic()
+        try:
+            self.wait.reconnect()
+            results = self.session.read(operations)
+        except NodeError as error:
+            # It is there, but not everything of Windows is up.
+            self.said = f"{error.operation} {error.subject}: {error.message}"
+            return None
+        # Connections raise what the libraries below them raise, requests' and others' errors among that.
+        except Exception as error:  # noqa: BLE001
+            self.said = str(error)
+            return None
+        machine = results[list(operations).index(MACHINE)]
+        up = machine["uptime_ms"] / 1000
+        if machine["boot_marker"] == self.marker:
+            self.said = "it has not gone down yet"
+            return None
+        if self.unsure and up > asked - self.sent:
+            # Windows booted before it was told to restart: it has not heard of it.
+            self.unsure = False
+            self.send()
+            return None
+        self.unsure = False
+        return _Seen(results, time.monotonic(), up)
+
+
+def restart(session: Session, system: System, reasons: Sequence[str], wait: Wait, back: Back) -> list[Result]:
     """Restart Windows, and return what the node answers when it is back and has settled, or when time is up.
 
     Windows restarts once more by itself for some features, so being back is not all. Raises TaskError where the node
     does not come back in time, or refuses to restart.
     """
-    marker = f"lockstep {uuid.uuid4().hex}"
-    text = f"Lockstep restarts Windows, which waits for it: {', '.join(reasons)}"
-    step = Step(LABEL, restart_system(marker, reason=text, delay_seconds=_DELAY_SECONDS))
-    try:
-        apply(session, TRANSACTION, [step], system, "Windows")
-    except TaskError as error:
-        if isinstance(error.__cause__, NodeError):
-            raise _refused(system, reasons, error.__cause__) from error
-        raise
-    # Until it goes down there is nothing to ask for.
-    time.sleep(_DELAY_SECONDS)
-    said, back = "", None
-    machine = list(operations).index(MACHINE)
+    under_way = _Restart(session, system, reasons, wait, f"lockstep {uuid.uuid4().hex}")
+    under_way.send()
+    first: _Seen | None = None
+    seen: _Seen | None = None
     deadline = time.monotonic() + wait.seconds
+    pause = _PAUSE_SECONDS
     while time.monotonic() < deadline:
-        time.sleep(min(_PAUSE_SECONDS, max(0.0, deadline - time.monotonic())))
-        results, said = _asked(session, operations, wait)
-        if results and results[machine]["boot_marker"] == marker:
-            said = "it has not gone down yet"
-        elif results:
-            back = results
-            if settled(results):
-                break
-    if back is None:
-        raise _never_back(system, reasons, wait.seconds, said)
-    return back
-
-
-def _asked(session: Session, operations: Sequence[Operation], wait: Wait) -> tuple[list[Result], str]:
-    """Return what the node answers, nothing where it does not yet; and why it does not."""
-    try:
-        wait.reconnect()
-        return session.read(operations), ""
-    except NodeError as error:
-        # It is there, but not everything of Windows is up.
-        return [], f"{error.operation} {error.subject}: {error.message}"
-    # Connections raise what the libraries below them raise, requests' and others' errors among that.
-    except Exception as error:  # noqa: BLE001
-        return [], str(error)
+        time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+        seen, pause = under_way.ask(back.operations), _PAUSE_SECONDS
+        if seen is None or not back.settled(seen.results):
+            first = None
+        elif not back.twice or (first is not None and first.same_boot(seen)):
+            break
+        else:
+            first, pause = seen, _SETTLE_SECONDS
+    if seen is None:
+        raise _never_back(system, reasons, wait.seconds, under_way.said)
+    return seen.results
 
 
 def _refused(system: System, reasons: Sequence[str], error: NodeError) -> TaskError:

@@ -65,6 +65,8 @@ $Operations['machine.read'] = @{
             virtualization_firmware = if ($processor) { $processor.VirtualizationFirmwareEnabled } else { $null }
             reboot_pending          = @(Get-PendingReason)
             boot_marker             = Get-RegistryData $BootKey 'marker'
+            # TickCount is a signed number of 32 bits, which is below 0 from the 25th day on.
+            uptime_ms               = [long][Environment]::TickCount -band 0xFFFFFFFFL
             utc                     = [datetime]::UtcNow.ToString("yyyy-MM-dd'T'HH:mm:ss'Z'", $culture)
             winrm                   = @{
                 max_memory_mb = Get-ShellQuota 'MaxMemoryPerShellMB'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from lockstep.sim import windows
 from lockstep.sim.agent.journal import Step
 from lockstep.sim.agent.table import Apply, Context, Group, Operation, Result
@@ -31,6 +33,7 @@ def _machine(context: Context, _: Operation) -> Result:
         "virtualization_firmware": offered,
         "reboot_pending": windows.pending(folder),
         "boot_marker": context.state("machine").get("boot_marker"),
+        "uptime_ms": int((time.monotonic() - context.machine.booted) * 1000),
         "utc": context.machine.clock.text(),
         "winrm": {
             "max_memory_mb": hardware.winrm_memory_mb,
