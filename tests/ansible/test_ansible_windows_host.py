@@ -412,3 +412,13 @@ def test_two_pools_ask_the_same_of_their_nodes() -> None:
     """The read of one task serves whoever asks with the defaults: pools differ in what they install only."""
     asked = [read_operations(validated("windows_host", {"features": names})) for names in (["Containers"], HYPERV)]
     assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("features", [{}, INSTALLED], ids=["bare", "features only"])
+def test_a_full_disk_refuses_a_server_that_holds_no_images(tmp_path: Path, features: dict[str, str]) -> None:
+    server = Host(tmp_path, free="0")
+    server.set_state("features", lambda state: state.update(features))
+    text = " ".join(str(failure(server)).split())
+    assert "drive C: has 0 GB free, expected 20 GB [disk]: extend the drive" in text
+    server.node.engine.services.add(Service("containerd", "containerd", "C:\\containerd.exe"))
+    assert any("[disk]" in text for text in server.do(check_mode=True)["warnings"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from lockstep.node.operations import read_service
 from lockstep.windows import features, host
 from lockstep.windows.aspect import Observed
 from lockstep.windows.machine import Needs
@@ -48,6 +49,8 @@ def found(case: dict[str, Any]) -> list[tuple[str, str, str]]:
     answers = [
         (host.SYSTEM, {**SYSTEM, **case.get("system", {})}),
         (host.MACHINE, {**MACHINE, **case.get("machine", {})}),
+        (host.CONTAINERD, {"exists": case.get("containerd", False)}),
+        (read_service("kubelet"), {"exists": case.get("kubelet", False)}),
         (host.WINRM, {**WINRM, **case.get("winrm", {})}),
         (features.reading(settings.features), {"features": {**FEATURES, **case.get("features", {})}}),
     ]

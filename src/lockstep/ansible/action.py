@@ -57,7 +57,12 @@ class NodeAction(JobAction):
         wanted = self._templar.template((task_vars or {}).get(CACHE_VARIABLE, True))
         if boolean(wanted, strict=False):
             self._cache = run_cache(self._task, self._connection)
-        return super().run(tmp, task_vars)
+        result = super().run(tmp, task_vars)
+        # Ansible shows a warning once, and without its host: what two nodes have in common would be told of one of them.
+        host = (task_vars or {}).get("inventory_hostname")
+        if host and result.get("warnings"):
+            result["warnings"] = [f"{host}: {text}" for text in result["warnings"]]
+        return result
 
     def work(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return what `job` returns for these arguments on this node."""

@@ -12,7 +12,8 @@ from lockstep.windows.settings import HostSettings
 
 TRANSACTION = "windows-host"
 NEW_NAME = "the computer's new name"
-SYSTEM, MACHINE, JOURNAL, WINRM = read_system(), read_machine(), read_transaction(TRANSACTION), read_service("WinRM")
+SYSTEM, MACHINE, JOURNAL = read_system(), read_machine(), read_transaction(TRANSACTION)
+WINRM, CONTAINERD = read_service("WinRM"), read_service("containerd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ def operations(settings: HostSettings) -> list[Operation]:
         guards.POWER,
         clock.READING,
         WINRM,
+        CONTAINERD,
         read_service(settings.kubelet_service),
     ]
 
@@ -91,6 +93,14 @@ def kubelet_runs(settings: HostSettings, observed: Observed) -> bool:
     """Return whether kubelet runs, and perhaps pods that a restart of Windows would end."""
     found = observed(read_service(settings.kubelet_service))
     return bool(found["exists"]) and found["state"] == "running"
+
+
+def containers_run(settings: HostSettings, observed: Observed) -> bool:
+    """Return whether this is a node that runs containers: images have used its disk then.
+
+    The feature alone does not tell: images of Windows for containers have it, and so has a node whose first run failed.
+    """
+    return any(observed(asked)["exists"] for asked in (CONTAINERD, read_service(settings.kubelet_service)))
 
 
 def blocks_features(settings: HostSettings, observed: Observed) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lockstep.catalog.data import load
-from lockstep.catalog.isolation import hyperv_needs
 from lockstep.node.operations import Result
 from lockstep.windows.problem import Problem
 
@@ -47,7 +46,7 @@ def edition_problems(machine: Result) -> Iterator[Problem]:
 
 
 def size_problems(machine: Result, needs: Needs, *, ready: bool) -> Iterator[Problem]:
-    """Yield what the machine has too little of; on a node that is `ready` for containers, images have used its disk."""
+    """Yield what the machine has too little of; on a node that is `ready`, images have used its disk."""
     memory = machine["memory_bytes"]
     if memory is None:
         text = f"Windows does not tell the machine's memory, expected {_gigabytes(needs.memory_mb * _MEGABYTE)}"
@@ -55,10 +54,10 @@ def size_problems(machine: Result, needs: Needs, *, ready: bool) -> Iterator[Pro
     elif memory < needs.memory_mb * _MEGABYTE * _NEARLY:
         text = f"the machine has {_gigabytes(memory)} of memory, expected {_gigabytes(needs.memory_mb * _MEGABYTE)}"
         beside = " for Windows and one utility VM of the largest class" if needs.hyperv else ""
-        yield Problem("memory", f"{text}{beside}", _larger("memory", needs))
+        yield Problem("memory", f"{text}{beside}", _more_memory(needs))
     if machine["processors"] < needs.processors:
-        text = f"logical processors of the machine: {machine['processors']}, expected {needs.processors}"
-        yield Problem("processors", text, _larger("processors", needs))
+        text = f"the machine has {_counted(machine['processors'])}, expected {needs.processors}"
+        yield Problem("processors", text, _more_processors(needs))
     free = next((disk["free_bytes"] for disk in machine["disks"] if disk["drive"].upper() == "C:"), None)
     if free is not None and free < needs.free_disk_gb * _GIGABYTE:
         text = f"drive C: has {_gigabytes(free)} free, expected {needs.free_disk_gb} GB"
@@ -126,11 +125,18 @@ _NESTED = (
 )
 
 
-def _larger(what: str, needs: Needs) -> str:
-    beside = (
-        f", or ask for less: {hyperv_needs().memory_mb // 1024} GB and the largest class's vm" if needs.hyperv else ""
-    )
-    return f"give the machine more {what}{beside}"
+def _more_memory(needs: Needs) -> str:
+    beside = ", or give its classes smaller VMs (vm.memory)" if needs.hyperv else ""
+    return f"give the machine more memory{beside}"
+
+
+def _more_processors(needs: Needs) -> str:
+    beside = ", or give the VMs of its classes fewer (vm.processors)" if needs.hyperv else ""
+    return f"give the machine more processors{beside}"
+
+
+def _counted(processors: int) -> str:
+    return f"{processors} logical processor{'' if processors == 1 else 's'}"
 
 
 def _gigabytes(size: int) -> str:

@@ -9,13 +9,12 @@ from datetime import datetime
 from lockstep.catalog.builds import UnknownBuild, resolve
 from lockstep.windows import features, machine, names
 from lockstep.windows.aspect import Observed
-from lockstep.windows.host import MACHINE, SYSTEM, WINRM
+from lockstep.windows.host import MACHINE, SYSTEM, WINRM, containers_run
 from lockstep.windows.machine import Needs
 from lockstep.windows.problem import Problem
 from lockstep.windows.settings import HostSettings
 
 _HYPERV = "Hyper-V"
-_CONTAINERS = "Containers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def _all(settings: HostSettings, needs: Needs, site: Site, observed: Observed) -
     yield from refused
     if not any(problem.refuses for problem in refused):
         yield from _features(settings, observed)
-    yield from machine.size_problems(facts, needs, ready=states.get(_CONTAINERS) in there)
+    yield from machine.size_problems(facts, needs, ready=containers_run(settings, observed))
     if needs.hyperv:
         yield from machine.virtualization_problems(facts, installed=states.get(_HYPERV) in there)
     yield from machine.winrm_problems(facts, observed(WINRM))
