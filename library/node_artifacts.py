@@ -92,6 +92,9 @@ options:
         C(containerd/containerd/releases/download/v2.3.4/containerd-2.3.4-windows-amd64.tar.gz) or
         C(v1.36.1/bin/windows/amd64/kubelet.exe); published checksums stand beside, in C(.sha256sum) or C(.sha256).
     type: str
+  proxy:
+    description: The proxy of every download that names none itself, for example V(http://proxy.example:3128).
+    type: str
   pinned:
     description:
       - SHA-256 by name and version, for artifacts that give none themselves. C(lockstep artifacts) writes it.
@@ -100,7 +103,7 @@ options:
   checksums:
     description:
       - V(published) takes the SHA-256 that neither the artifact nor O(pinned) has from what the release publishes. The
-        controller fetches it over https, once in a run.
+        controller fetches it over https, once in a run; not where everything of the release is in place already.
       - V(pinned) refuses an artifact without one.
     type: str
     choices: [published, pinned]
@@ -154,7 +157,7 @@ attributes:
       - Of a file in an archive that was not fetched yet it cannot say whether it differs from what is in place.
     support: full
   diff_mode:
-    description: Shows the release and the SHA-256 of each file before and after, and what the store keeps.
+    description: Shows the release, the SHA-256 of its download and of each file in place, before and after, and what the store keeps.
     support: full
 notes:
   - Every run reads each file in place to tell its SHA-256.

@@ -17,6 +17,7 @@ from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import ConnectionBrokeError
 from lockstep.ansible.spec import argument_spec
 from lockstep.artifacts.web import fetch
+from lockstep.cli.main import main
 from lockstep.node.session import Completed, Session
 from lockstep.sim import NodeSpec, SimulatedNodes
 from lockstep.sim.engine import PowerLost
@@ -282,12 +283,12 @@ def test_what_goes_wrong_is_told_and_the_next_run_heals_it(case: dict[str, Any],
 
     node.before_request = breaks
     with pytest.raises(TaskError) as raised:
-        node.do(NEW)
+        node.do(NEW, pinned=case.get("pinned", {}))
     error = raised.value
     text = " ".join(str(error).split())
     assert case["message"] in text
     assert case.get("step", "") in error.facts.get("step", "")
-    assert case.get("do", "") in error.facts["do"]
+    assert case.get("do", "") in error.facts["do"].replace("\0", " ")
     assert case.get("said", "") in error.facts.get("it said", "")
     assert all(len(line) <= 80 or " http" in line or "\\" in line for line in str(error).splitlines())
     # Whatever it was: what ran runs, in the release that it had.
@@ -349,13 +350,30 @@ def test_another_build_is_refused_before_anything_is_changed(bare: Node) -> None
     assert len(bare.requests) == 1
 
 
-def test_sums_that_are_not_to_be_had_end_the_task_before_the_node_is_asked(bare: Node) -> None:
+def test_sums_that_are_not_to_be_had_end_the_task_before_anything_is_changed(bare: Node) -> None:
     bare.nodes.mirror_faults.set([{"path": "*.sha256*", "does": "missing"}])
     with pytest.raises(TaskError) as raised:
         bare.do(NEW)
-    assert bare.requests == []
+    assert (len(bare.requests), bare.store) == (1, [])
     assert "404" in str(raised.value)
-    assert "--artifact containerd=2.3.4 --artifact kubelet=1.36.1" in " ".join(str(raised.value).split())
+    # In one line, to be copied, and it works.
+    [line] = [line.strip() for line in str(raised.value).splitlines() if line.strip().startswith("lockstep artifacts")]
+    mirror = bare.nodes.mirror(bare.name)
+    assert line == f"lockstep artifacts --artifact containerd=2.3.4 --artifact kubelet=1.36.1 --mirror {mirror}"
+    bare.nodes.mirror_faults.set([])
+    assert main(line.split()[1:]) == 0
+
+
+def test_what_is_in_place_needs_no_sums(bare: Node) -> None:
+    everything = [*NEW, {"name": "cni-plugins"}]
+    bare.do(everything)
+    bare.nodes.mirror_faults.set([{"path": "*", "does": "missing"}])
+    assert not bare.do(everything)["changed"]
+    (bare.engine.folder / "C/k/kubelet.exe").write_text("another")
+    with pytest.raises(TaskError) as raised:
+        bare.do(everything)
+    assert "kubelet 1.36.1:" in str(raised.value)
+    assert "containerd 2.3.4" not in str(raised.value)
 
 
 def test_what_one_read_asks_is_known_from_the_arguments_alone() -> None:

@@ -36,6 +36,19 @@ class TaskError(Exception):
         return "\n".join([wrapped(self.message), *facts])
 
 
+def in_role(option: str, variable: str) -> str:
+    """Return a module's option as advice names it, with the variable that a role's user has for it.
+
+    `in_role("service", "kubelet_service")` is "service (in the role, kubelet_service)".
+    """
+    return f"{option} (in the role, {variable})"
+
+
+def command(text: str) -> str:
+    """Return a command so that it stays in one line, however long, and can be copied."""
+    return text.replace(" ", _KEPT_SPACE)
+
+
 def listed(message: str, problems: Iterable[str]) -> str:
     """Return a message for several problems, each on lines of its own below it."""
     return "\n".join([message, *(wrapped(problem, start="  ", indent="    ") for problem in problems)])

@@ -54,6 +54,18 @@ class Observed:
         names = {file.name for file in wanted.files}
         return next((each for each in self.entries if each.entry == wanted.entry and names <= set(each.files)), None)
 
+    def in_place(self, wanted: Wanted) -> Entry | None:
+        """Return the store's entry of this release, whatever its SHA-256, if every file in place is that entry's."""
+        return next(
+            (
+                each
+                for each in self.entries
+                if (each.name, each.version) == (wanted.name, wanted.version)
+                and all(each.files.get(file.name, "") == self.digests[file.path] for file in wanted.files)
+            ),
+            None,
+        )
+
     def owner(self, file: str, digest: str) -> Entry | None:
         """Return the entry whose file of this name has this SHA-256: which release a file in place is of."""
         return next((each for each in self.entries if each.version != FOUND and each.files.get(file) == digest), None)

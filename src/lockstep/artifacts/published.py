@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from lockstep.artifacts.observed import Observed
 from lockstep.artifacts.sums import SumsError, digest_in
 from lockstep.artifacts.wanted import Wanted, shown_url
 from lockstep.artifacts.web import WebError
@@ -19,6 +20,17 @@ class PublishedError(Exception):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
+
+
+def with_known_digests(wanted: Sequence[Wanted], observed: Observed) -> tuple[Wanted, ...]:
+    """Return what is wanted, with the SHA-256 under which a node has it: nobody has to be asked for what is in place.
+
+    It was checked when it was fetched, and of a release that is in place nothing is fetched.
+    """
+    return tuple(
+        replace(each, digest=entry.digest) if not each.digest and (entry := observed.in_place(each)) else each
+        for each in wanted
+    )
 
 
 def with_digests(wanted: Sequence[Wanted], fetch: Fetch) -> tuple[Wanted, ...]:

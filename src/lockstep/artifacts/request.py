@@ -43,12 +43,14 @@ class Defaults:
     """What holds for all artifacts of a task.
 
     `mirror` replaces scheme and host of the catalogue's addresses. `pinned` has the SHA-256 by name and version.
-    `published` says whether the release's own published sum will do where none is given.
+    `published` says whether the release's own published sum will do where none is given. `proxy` is that of every
+    download that names none.
     """
 
     mirror: str | None
     pinned: Mapping[str, Mapping[str, str]]
     published: bool
+    proxy: str | None = None
 
 
 def wanted(asked: Sequence[Mapping[str, Any]], defaults: Defaults) -> tuple[Wanted, ...]:
@@ -145,6 +147,7 @@ class _One:
             files=files,
             services=services if own is None else {file.name: dict.fromkeys(own, "always") for file in files},
             says=self.facts.says if self.facts else None,
+            pinned=bool(self._digest()) and not self.item["sha256"],
         )
 
     def _unknown_problems(self) -> Iterator[str]:
@@ -202,7 +205,10 @@ class _One:
             return f"{self.version} has no SHA-256, and {nobody}: sha256sum FILE tells it" + (
                 f", and so does {get} --from FOLDER, as a line to commit" if self.facts else ""
             )
-        return f"{self.version} has no SHA-256: {get} gets it, as a line to commit; or set checksums to published"
+        return (
+            f"{self.version} has no SHA-256: {get} gets it, as a line to commit; or set checksums to published (in the "
+            "role, artifacts_checksums)"
+        )
 
     def _digest(self) -> str:
         given = str(self.item["sha256"] or "")
@@ -234,7 +240,7 @@ class _One:
             return Push(self.item["src"])
         url = self.item["url"] or (at_mirror(self.facts.url, self.defaults.mirror) if self.facts else "")
         headers = {str(name): str(value) for name, value in (self.item["headers"] or {}).items()}
-        return Download(url, headers, self.item["proxy"] or None) if url else None
+        return Download(url, headers, self.item["proxy"] or self.defaults.proxy) if url else None
 
     def _format(self) -> Format:
         if self.item["format"]:

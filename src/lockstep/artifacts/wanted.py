@@ -76,7 +76,8 @@ class Wanted:
     """One release of an artifact that a node is to have.
 
     `digest` is the SHA-256 of the download, empty where it is yet to be taken from `sums`, which may list it as
-    `published_name`. `services` says which services run a file (by name): always, or where their command line names it.
+    `published_name`; `pinned` says that it is of the task's list of pins. `services` says which services run a file (by
+    name): always, or where their command line names it.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Wanted:
     files: tuple[File, ...]
     services: Mapping[str, Mapping[str, Use]]
     says: Says | None
+    pinned: bool = False
 
     @property
     def entry(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lockstep.ansible.errors import TaskError
+from lockstep.ansible.errors import TaskError, command
 from lockstep.artifacts.changes import Change
 from lockstep.artifacts.plan import Planned
 from lockstep.artifacts.wanted import MASK, Download, Share, Wanted, secrets_of, shown_url
@@ -14,7 +14,15 @@ _FETCHING = ("store.add", "store.upload")
 _STARTING = ("service.restart", "program.check")
 
 
-def explained(error: TaskError, steps: Sequence[Planned], changes: Sequence[Change], root: str) -> TaskError:
+def pin_command(wanted: Sequence[Wanted], mirror: str | None) -> str:
+    """Return the command that prints what the projects, or the mirror, publish as SHA-256 of these artifacts."""
+    known = [f" --artifact {each.name}={each.version}" for each in wanted]
+    return f"lockstep artifacts{''.join(known)}" + (f" --mirror {mirror}" if mirror else "")
+
+
+def explained(
+    error: TaskError, steps: Sequence[Planned], changes: Sequence[Change], root: str, mirror: str | None
+) -> TaskError:
     """Return what a failed change means for the artifacts, from the error that tells of its step."""
     cause = error.__cause__
     if not isinstance(cause, NodeError):
@@ -27,7 +35,7 @@ def explained(error: TaskError, steps: Sequence[Planned], changes: Sequence[Chan
         "it said": error.facts.get("it said"),
         "from": str(wanted.source) if wanted and cause.operation in _FETCHING else None,
         "left": error.facts.get("left"),
-        "do": _advice(cause, wanted, root) or error.facts.get("do"),
+        "do": _advice(cause, wanted, root, mirror) or error.facts.get("do"),
     }
     summary = _summary(cause, wanted, changes, _service(cause, steps))
     return TaskError(summary, _all_censored(facts, changes), error.result)
@@ -80,11 +88,11 @@ def _old(changes: Sequence[Change]) -> str:
     return ", ".join(names) or "what was there"
 
 
-def _advice(error: NodeError, wanted: Wanted | None, root: str) -> str | None:
+def _advice(error: NodeError, wanted: Wanted | None, root: str, mirror: str | None) -> str | None:
     if error.rolled_back is False:
         return None
     if error.operation in _FETCHING and wanted:
-        return _fetch_advice(error.code, wanted)
+        return _fetch_advice(error.code, wanted, mirror)
     if error.operation in _STARTING and _starting(error, wanted):
         return (
             "see the service's own log. If the new release does not run with the configuration that is there, run once "
@@ -101,24 +109,44 @@ def _advice(error: NodeError, wanted: Wanted | None, root: str) -> str | None:
     return reasons.get(error.code)
 
 
-def _fetch_advice(code: str, wanted: Wanted) -> str | None:
-    tells = f"lockstep artifacts --artifact {wanted.name}={wanted.version} tells what its project publishes"
+def _fetch_advice(code: str, wanted: Wanted, mirror: str | None) -> str | None:
+    tells = f"this tells what {'the mirror publishes' if mirror else 'its project publishes'}\n" + command(
+        pin_command([wanted], mirror)
+    )
+    tells = tells if wanted.sums or wanted.says else f"see {wanted.source}"
     if code == "checksum_mismatch":
-        return f"compare sha256 with the release's own ({tells}); a proxy or a login page may have answered instead"
+        return f"{_mismatch(wanted)}; {tells}"
     if code == "no_space":
-        return "free space on the drive of the store, or set store to a folder of another drive, then run again"
+        return (
+            "free space on the drive of the store, or set store (in the role, artifacts_store) to a folder of another "
+            "drive, then run again"
+        )
     if code == "unsafe_archive":
-        return f"see what the archive is: its SHA-256 is right, but no release is like that ({tells})"
+        return f"see what the archive is: its SHA-256 is right, but no release is like that; {tells}"
     if code in {"download_failed", "timeout", "missing", "denied"}:
         return _reach_advice(wanted)
     return None
 
 
+def _mismatch(wanted: Wanted) -> str:
+    if wanted.pinned:
+        return (
+            "the expected one is from pinned (in the role, artifacts_pinned). Either that is wrong: correct it there; "
+            "or what is downloaded is another file, a login page of a proxy for example, or was replaced: find out "
+            "before you trust it"
+        )
+    return (
+        "compare the expected one with the release's own; a proxy or a login page may have answered instead, or "
+        "somebody replaced the file"
+    )
+
+
 def _reach_advice(wanted: Wanted) -> str | None:
     if isinstance(wanted.source, Download):
         return (
-            f"see whether the node reaches it, curl.exe -IL {shown_url(wanted.source.url)}; set proxy, or mirror, "
-            "or send the file from the controller with src"
+            f"see whether the node reaches it, curl.exe -IL {shown_url(wanted.source.url)}; set proxy, or mirror (in "
+            "the role, artifacts_proxy, artifacts_mirror), or send the file from the controller with src (in "
+            "artifacts_extra)"
         )
     if isinstance(wanted.source, Share):
         return (

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import ntpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from lockstep.ansible.artifacts.errors import explained
+from lockstep.ansible.artifacts.errors import explained, pin_command
+from lockstep.ansible.artifacts.going_back import goes_back
 from lockstep.ansible.artifacts.push import UPLOAD_TRANSACTION, check_files, pieces
 from lockstep.ansible.artifacts.result import result
 from lockstep.ansible.artifacts.sums import fetch_once
 from lockstep.ansible.command_line import flag_value
 from lockstep.ansible.containerd.node import CONFIG_FLAGS, CONTAINERD, DEFAULT_FILE, address, version_arguments
-from lockstep.ansible.errors import TaskError, listed
+from lockstep.ansible.errors import TaskError, command, listed
 from lockstep.ansible.node import Step, System, apply, read, same_path
 from lockstep.artifacts import observed as seen
-from lockstep.artifacts.observed import TRANSACTION, Observed
+from lockstep.artifacts.observed import TRANSACTION, Observed, ServiceSeen
 from lockstep.artifacts.plan import Planned, Task, fetching, plan
-from lockstep.artifacts.published import Fetch, PublishedError, with_digests
+from lockstep.artifacts.published import Fetch, PublishedError, with_digests, with_known_digests
 from lockstep.artifacts.request import Defaults, RequestError
 from lockstep.artifacts.request import wanted as wanted_of
 from lockstep.artifacts.wanted import Wanted
@@ -55,9 +56,10 @@ def install(
 
     Raises TaskError where the artifacts cannot be put on the node; what runs there is then as it was.
     """
-    wanted = _with_digests(_wanted(arguments), fetch)
+    asked = _wanted(arguments)
     node = read_node(session, arguments)
     node.system.require(arguments["host"])
+    wanted = _with_digests(with_known_digests(asked, node.observed), fetch, arguments["mirror"])
     job = _Job(session, arguments, wanted, node)
     check_files(job.planned.uploads)
     if check_mode:
@@ -92,10 +94,21 @@ class _Job:
         self.root: str = arguments["store"]
         self.task = _task(node, arguments, wanted)
         self.planned = plan(node.observed, wanted, self.task)
+        file = node.containerd_file if self._default_file() else None
+        self.held = goes_back(node.system, file, self.planned.changes, again=node.observed.pending)
+        if self.held:
+            self.planned = plan(node.observed, wanted, replace(self.task, start=False))
 
     def result(self, before: Sequence[Planned] = ()) -> dict[str, Any]:
         """Return what the task returns, steps that it has done before included."""
-        return result(self.node.system, self.node.observed, self.planned, self.root, before)
+        found = result(self.node.system, self.node.observed, self.planned, self.root, before)
+        if self.held and any(step.operation["op"] == "service.stop" for step in self.planned.steps):
+            found["warnings"].append(self.held)
+        return found
+
+    def _default_file(self) -> bool:
+        service = self.node.observed.services.get("containerd")
+        return service is not None and _loads_default_file(service)
 
     def done(self, before: Sequence[Planned] = ()) -> dict[str, Any]:
         """Do what is planned, if anything, and return what the task returns."""
@@ -115,7 +128,9 @@ class _Job:
             applied = [Step(step.label, step.operation) for step in steps]
             apply(self.session, transaction, applied, self.node.system, "artifacts")
         except TaskError as error:
-            raise explained(error, steps, self.planned.changes, self.root) from error.__cause__
+            raise explained(
+                error, steps, self.planned.changes, self.root, self.arguments["mirror"]
+            ) from error.__cause__
 
 
 def _adopt(job: _Job) -> dict[str, Any]:
@@ -135,7 +150,8 @@ def _wanted(arguments: Mapping[str, Any]) -> tuple[Wanted, ...]:
         str(name): {str(version).removeprefix("v"): str(digest) for version, digest in (versions or {}).items()}
         for name, versions in arguments["pinned"].items()
     }
-    defaults = Defaults(arguments["mirror"] or None, pinned, arguments["checksums"] == "published")
+    published, mirror, proxy = arguments["checksums"] == "published", arguments["mirror"], arguments["proxy"]
+    defaults = Defaults(mirror or None, pinned, published, proxy or None)
     problems = list(_limits(arguments))
     try:
         found = wanted_of(arguments["artifacts"], defaults)
@@ -169,15 +185,18 @@ def _services(arguments: Mapping[str, Any], wanted: tuple[Wanted, ...]) -> dict[
     return seen.service_names(wanted, arguments["services"], known_services())
 
 
-def _with_digests(wanted: tuple[Wanted, ...], fetch: Fetch) -> tuple[Wanted, ...]:
+def _with_digests(wanted: tuple[Wanted, ...], fetch: Fetch, mirror: str | None) -> tuple[Wanted, ...]:
     try:
         return with_digests(wanted, fetch)
     except PublishedError as error:
         message = listed("the published SHA-256 of these artifacts cannot be had, so nothing was done:", error.problems)
-        pin = " ".join(f"--artifact {each.name}={each.version}" for each in wanted if not each.digest)
+        missing = [each for each in wanted if not each.digest]
         raise TaskError(
             message,
-            {"do": f"let the controller reach them, or pin them: lockstep artifacts {pin}, where they can be reached"},
+            {
+                "do": "let the controller reach them, or pin them (pinned, in the role artifacts_pinned): where they "
+                f"can be reached, this prints them\n{command(pin_command(missing, mirror))}"
+            },
         ) from error
 
 
@@ -193,14 +212,17 @@ def _task(node: ArtifactsNode, arguments: Mapping[str, Any], wanted: tuple[Wante
     )
 
 
+def _loads_default_file(service: ServiceSeen) -> bool:
+    return same_path(flag_value(service.command_line, CONFIG_FLAGS) or DEFAULT_FILE, DEFAULT_FILE)
+
+
 def _health(node: ArtifactsNode, wanted: tuple[Wanted, ...], timeout: int) -> dict[str, Operation]:
     """Return what containerd has to answer once it runs again, where it is known how to ask it."""
     service = node.observed.services.get("containerd")
     ctr = next((file.path for each in wanted for file in each.files if file.name.lower() == "ctr.exe"), None)
     if service is None or ctr is None or CONTAINERD not in service.command_line.lower():
         return {}
-    loaded = flag_value(service.command_line, CONFIG_FLAGS) or DEFAULT_FILE
-    if not same_path(loaded, DEFAULT_FILE):
+    if not _loads_default_file(service):
         return {}
     try:
         pipe = address(node.containerd_file, flag_value(service.command_line, _ADDRESS_FLAGS))
