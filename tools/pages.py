@@ -45,7 +45,14 @@ def contract_page() -> str:
         for name, operation in agreed["operations"].items():
             if operation["mode"] == mode:
                 lines += _operation(name, operation)
-    lines += ["", "## Errors", "", "| code | means |", "| --- | --- |"]
+    anywhere = ", ".join(f"`{code}`" for code in agreed["errors_of_any"])
+    lines += [
+        "",
+        "## Errors",
+        "",
+        "An operation lists the errors that its own work leads to. Whatever it does, Windows may",
+    ]
+    lines += [f"say something else: {anywhere} can come of any operation.", "", "| code | means |", "| --- | --- |"]
     lines += [f"| `{code}` | {_cell(meaning)} |" for code, meaning in agreed["errors"].items()]
     return "\n".join(lines) + "\n"
 

@@ -266,7 +266,9 @@ def test_the_release_is_that_of_the_kubelet_that_the_service_runs(fresh: Node, w
     if wrapper:
         with pytest.raises(TaskError, match="which is not there, or does not tell") as raised:
             run(fresh)
-        assert r"set program to D:\bin\kubelet.exe" in str(raised.value)
+        assert r"set program (in the role, kubelet_program) to D:\bin\kubelet.exe" in " ".join(
+            str(raised.value).split()
+        )
     with pytest.raises(TaskError, match=r"this node has kubelet 1\.36\.0"):
         run(fresh, program=r"D:\bin\kubelet.exe")
     other.write_bytes(placeholder("kubelet.exe", "1.36.1"))
@@ -492,3 +494,29 @@ def test_what_is_asked_is_the_same_for_the_same_arguments() -> None:
     ops = [operation["op"] for operation in read_operations(given)]
     assert ops.count("machine.read") == 1
     assert not [op for op in ops if op in {"file.write", "service.define", "folder.ensure"}]
+
+
+def test_a_kubelet_whose_containerd_does_not_come_up_says_so(fresh: Node) -> None:
+    fresh.engine.services.stop("containerd")
+    fresh.engine.faults.add(kind="service", name="containerd", does="exits", times=5)
+    with pytest.raises(TaskError, match="kubelet did not come up") as raised:
+        run(fresh, **JOINING)
+    told = raised.value.facts
+    assert "it depends on containerd, which is stopped, exit code 1053" in told["it said"]
+    assert "find out why service containerd does not run" in told["do"]
+    assert "as it was" not in told["file"], "no file was there before"
+    assert f"{CONFIG}.rejected (what was written; there was no such file before)" in told["file"]
+    assert "log" not in told
+
+
+def test_a_kubelet_that_does_not_stop_is_told_as_one(fresh: Node) -> None:
+    fresh.engine.faults.add(kind="service", name="kubelet", does="deaf")
+    run(fresh)
+    with pytest.raises(TaskError, match="did not stop in time for kubelet to be configured") as raised:
+        run(fresh, node_ip="10.0.0.7")
+    told = raised.value.facts
+    assert told["step"].endswith("restart service kubelet: did not stop in time")
+    assert told["log"] == LOG
+    assert f"look into {LOG}" in told["do"]
+    assert "timeout (in the role, kubelet_timeout)" in told["do"]
+    assert f"{CONFIG} (as it was" not in told.get("file", "")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -216,3 +218,9 @@ def test_no_schema_library_is_imported() -> None:
     # Every Ansible worker imports this.
     code = "import sys, lockstep.node.session; print(any(name.startswith('jsonschema') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_what_the_agent_makes_of_windows_words_may_come_of_any_operation() -> None:
+    text = files("lockstep.node").joinpath("agent", "errors.ps1").read_text("ascii")
+    codes = set(re.findall(r"\$code = '(\w+)'", text))
+    assert codes == set(contract()["errors_of_any"]) - {"invalid"}

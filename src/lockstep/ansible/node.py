@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lockstep.ansible.errors import TaskError
+from lockstep.ansible.errors import TaskError, in_role
 from lockstep.catalog.builds import Build, UnknownBuild, resolve
 from lockstep.node.errors import AgentError, NodeError
 from lockstep.node.operations import Operation, Result
@@ -19,11 +19,17 @@ _RELEASE = re.compile(r"\bv?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
 
 _ADVICE = {
     "conflict": "run again: the change is merged into what is there now",
-    "denied": "connect as an administrator of the node",
+    "denied": "connect as an administrator of the node; where that is so already, look at who owns what is named "
+    "above, and whom its access list lets in (icacls tells it of a file or folder)",
     "in_use": "find out which process holds the file open, then run again",
     "is_directory": "name the file itself, not its folder",
 }
 """What to do about an error of the contract, where its code alone tells."""
+_DEPENDENCY = re.compile(r"it depends on (\S+), which is")
+_DID_NOT_STOP = re.compile(r"did not stop\b")
+"""The agent's words. Source: src/lockstep/node/agent/services.ps1."""
+_TIMEOUT_OF = {"kubelet": "kubelet_timeout", "containerd": "containerd_timeout", "artifacts": "artifacts_timeout"}
+"""The role's variable for the seconds that a service may take, by what the change is for."""
 
 
 class ConnectionBrokeError(AgentError):
@@ -140,7 +146,8 @@ def read(session: Session, operations: Sequence[Operation]) -> list[Result]:
             (str(System.of(result)) for result in error.results if result["op"] == "system.read" and result["ok"]), None
         )
         facts = {"node": system, "it said": error.message, "do": _advice(error)}
-        raise TaskError(f"{error.subject or 'the node'} cannot be read, so nothing was done", facts) from error
+        can = "run" if error.operation == "program.run" else "read"
+        raise TaskError(f"{error.subject or 'the node'} cannot be {can}, so nothing was done", facts) from error
     except ConnectionBrokeError as error:
         facts = {"it said": str(error), "do": "run again when the node can be reached"}
         raise TaskError("the connection broke while the node was read, so nothing was done", facts) from error
@@ -148,15 +155,17 @@ def read(session: Session, operations: Sequence[Operation]) -> list[Result]:
         raise TaskError(str(error)) from error
 
 
-def apply(session: Session, transaction: str, steps: Sequence[Step], system: System, subject: str) -> Applied:
-    """Do all steps or none, for the sake of `subject` (`containerd`).
+def apply(
+    session: Session, transaction: str, steps: Sequence[Step], system: System, subject: str, *, log: str | None = None
+) -> Applied:
+    """Do all steps or none, for the sake of `subject` (`containerd`), whose service writes to the file `log`.
 
     Raises TaskError that names the step which failed, the node's own words, and what is left.
     """
     try:
         return session.apply(transaction, [step.operation for step in steps])
     except NodeError as error:
-        raise _failure(error, steps, system, subject) from error
+        raise _failure(error, steps, system, subject, log) from error
     except ConnectionBrokeError as error:
         facts = {"node": str(system), "it said": str(error), "do": "run again: an interrupted run is completed"}
         raise TaskError("the connection broke while the change was being made", facts) from error
@@ -170,16 +179,52 @@ def _other_pool(found: Build) -> str:
     return f"put this node into the inventory group of a pool with {host}, or describe its pool with {host}"
 
 
-def _failure(error: NodeError, steps: Sequence[Step], system: System, subject: str) -> TaskError:
-    facts = {"node": str(system), "step": _step(error, steps)}
+def _failure(error: NodeError, steps: Sequence[Step], system: System, subject: str, log: str | None) -> TaskError:
+    facts: dict[str, str | None] = {"node": str(system), "step": _step(error, steps)}
     facts["it said"] = "\n".join(part for part in (error.message, error.output) if part)
-    facts["file"] = "\n".join(
-        f"{path.removesuffix('.rejected')} (as it was; the rejected one is {ntpath.basename(path)})"
-        for path in error.rejected
-    )
+    facts["file"] = "\n".join(_rejected(path, steps) for path in error.rejected)
     facts["left"] = "\n".join(error.rollback_errors)
-    facts["do"] = _advice(error)
+    facts["log"] = log if _of_service(error) else None
+    facts["do"] = _service_advice(error, subject, log) or _advice(error)
     return TaskError(_summary(error, steps, subject), facts, {"rolled_back": bool(error.rolled_back)})
+
+
+def _rejected(path: str, steps: Sequence[Step]) -> str:
+    """Return what became of a file, which may not have been there before."""
+    name, kept = path.removesuffix(".rejected"), ntpath.basename(path)
+    new = any(
+        step.operation.get("path") == name and step.operation.get("expect_sha256", "") is None
+        for step in steps
+        if step.operation["op"] == "file.write"
+    )
+    return (
+        f"{path} (what was written; there was no such file before)"
+        if new
+        else (f"{name} (as it was; the rejected one is {kept})")
+    )
+
+
+def _of_service(error: NodeError) -> bool:
+    """Return whether a service did not do as it should, so that its log may tell why."""
+    return error.code in {"service_failed", "timeout", "check_failed"} and not _DEPENDENCY.search(error.message)
+
+
+def _stops(error: NodeError) -> bool:
+    """Return whether it is a service that did not stop."""
+    return error.code == "timeout" and (
+        error.operation == "service.stop" or _DID_NOT_STOP.search(error.message) is not None
+    )
+
+
+def _service_advice(error: NodeError, subject: str, log: str | None) -> str:
+    """Return what to do about a service that did not start or stop, where more can be told than of any error."""
+    needed = _DEPENDENCY.search(error.message)
+    if error.code == "service_failed" and needed:
+        return f"find out why service {needed[1]} does not run (its log and Windows' event log tell), then run again"
+    if error.code == "timeout" and subject in _TIMEOUT_OF and error.rolled_back:
+        look = f"look into {log} for what it waits for" if log else "look into its log for what it waits for"
+        return f"{look}, or give it more time with {in_role('timeout', _TIMEOUT_OF[subject])}, then run again"
+    return ""
 
 
 def _summary(error: NodeError, steps: Sequence[Step], subject: str) -> str:
@@ -187,6 +232,8 @@ def _summary(error: NodeError, steps: Sequence[Step], subject: str) -> str:
         return f"somebody else changed {error.subject} while this task ran, so it was left alone"
     if not error.rolled_back:
         return f"{subject} could not be configured, and not everything is as it was before"
+    if _stops(error):
+        return f"a service did not stop in time for {subject} to be configured, and everything is as it was before"
     restart = next((index for index, step in enumerate(steps) if step.operation["op"] == "service.restart"), len(steps))
     if error.code == "check_failed" and (error.step or 0) < restart:
         return f"{subject} refuses the new configuration, so the old one is back; the service was not touched"
@@ -203,6 +250,8 @@ def _step(error: NodeError, steps: Sequence[Step]) -> str:
         "timeout": "was not up in time",
         "check_failed": "never gave what it should",
     }.get(error.code, error.code.replace("_", " "))
+    if _stops(error):
+        outcome = "did not stop in time"
     if error.after_seconds:
         outcome += f" after {error.after_seconds:.1f} s"
     if error.exit_code is not None:
@@ -213,6 +262,8 @@ def _step(error: NodeError, steps: Sequence[Step]) -> str:
 def _advice(error: NodeError) -> str:
     if error.code in _ADVICE:
         return _ADVICE[error.code]
+    if error.operation == "program.run" and error.code == "io":
+        return "see that this file is a program for this machine (the role artifacts brings it), then run again"
     if error.rolled_back is False:
         return "remove the cause, then run again: that settles what is left"
     if error.rejected:

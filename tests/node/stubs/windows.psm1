@@ -28,6 +28,10 @@ function Update-State([string]$Name) {
 }
 
 function Start-State([string]$Name) {
+    foreach ($other in @(Get-Defined $Name DependOnService | Where-Object { $_ -and (Test-State $_) })) {
+        if ((Update-State $other).state -eq 'Stopped') { Start-State $other }
+        if ((Read-State $other).state -eq 'Stopped') { throw [InvalidOperationException]'The dependency service or group failed to start.' }
+    }
     $state = Read-State $Name
     $path = ((Get-Defined $Name ImagePath) -split ' service ', 2)[1] -replace '^\S+ ', ''
     $path = if ($path.StartsWith('"')) { ($path -split '"')[1] } else { ($path -split ' ')[0] }

@@ -10,6 +10,7 @@ from lockstep.ansible.kubelet.checks import refuse_wrong_arguments
 from lockstep.ansible.kubelet.desired import Desired, desired
 from lockstep.ansible.kubelet.node import TRANSACTION, KubeletNode, read_node
 from lockstep.ansible.kubelet.require import missing_programs, require
+from lockstep.ansible.kubelet.service import log_file
 from lockstep.ansible.kubelet.steps import steps_to
 from lockstep.ansible.kubelet.too_late import too_late
 from lockstep.ansible.node import apply, file_diff, restarts
@@ -48,7 +49,8 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
         "diff": _diff(node, wanted) if steps else [],
     }
     if steps and not check_mode:
-        result["backups"] = list(apply(session, TRANSACTION, steps, node.system, "kubelet").backups)
+        log = log_file(wanted.service)
+        result["backups"] = list(apply(session, TRANSACTION, steps, node.system, "kubelet", log=log).backups)
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lockstep.ansible.errors import TaskError
+from lockstep.ansible.errors import TaskError, in_role
 from lockstep.ansible.kubelet.node import AUTO, KubeletNode
 from lockstep.ansible.kubelet.paths import Paths
 from lockstep.k8s import quantities
@@ -97,7 +97,7 @@ def _refuse_without_cluster(node: KubeletNode, given: Mapping[str, Any], paths: 
         facts = {
             "node": str(node.system),
             "because": "\n".join(f"{each} needs a client of the cluster's API" for each in wrong),
-            "do": f"give bootstrap_kubeconfig, or join the node, so that {paths.kubeconfig} is there; or leave it out: "
-            "a kubelet with a cluster has it by default",
+            "do": f"give {in_role('bootstrap_kubeconfig', 'kubelet_bootstrap_kubeconfig')}, or join the node, so that "
+            f"{paths.kubeconfig} is there; or leave it out: a kubelet with a cluster has it by default",
         }
         raise TaskError("kubelet has no cluster yet, and would not start like this", facts)

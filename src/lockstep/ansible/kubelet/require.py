@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lockstep.ansible.errors import TaskError
+from lockstep.ansible.errors import TaskError, in_role
 from lockstep.ansible.kubelet.desired import Desired
 from lockstep.ansible.kubelet.node import NSSM, RUNNER, KubeletNode
 from lockstep.ansible.kubelet.paths import Paths
@@ -23,22 +23,25 @@ def require(node: KubeletNode, arguments: Mapping[str, Any], *, check_mode: bool
     """
     version = arguments["version"]
     node.system.require(arguments["host"])
-    refuse_other_program(node.system, node.service.name, node.observed, _PROGRAMS)
+    own = in_role("service", "kubelet_service")
+    refuse_other_program(node.system, node.service.name, node.observed, _PROGRAMS, option=own)
     if not node.service.exists and arguments["state"] != "present":
         raise node.fail(
             f"this node has no service {node.service.name}",
-            "set service to the name that kubelet's service has there (sc.exe query lists all)",
+            f"set {in_role('service', 'kubelet_service')} to the name that kubelet's service has there "
+            "(sc.exe query lists all)",
         )
     loaded = node.flags(version).get("config")
     if loaded is not None and not same_path(loaded, node.path):
         raise node.fail(
             f"service {node.service.name} does not load {node.path}, but {loaded}",
-            f"set path to {loaded}, or register it again",
+            f"set {in_role('path', 'kubelet_path')} to {loaded}, or register it again",
         )
     if node.version is None and node.service.exists and not check_mode:
         raise node.fail(
             f"service {node.service.name} runs {node.program}, which is not there, or does not tell its release",
-            f"set program to {node.program} if it is there, or run the role artifacts, which brings kubelet.exe",
+            f"set {in_role('program', 'kubelet_program')} to {node.program} if it is there, or run the role artifacts, "
+            "which brings kubelet.exe",
         )
     if node.version in (None, version):
         return []
@@ -68,6 +71,8 @@ def missing_programs(
         return []
     if check_mode:
         return [f"not on the node yet: {', '.join(lacking)}"]
+    needs = in_role("depends_on", "kubelet_depends_on")
+    belong = f"credential providers belong into {paths.providers_folder}"
     facts = {
         "node": str(node.system),
         "missing": "\n".join(lacking),
@@ -76,8 +81,8 @@ def missing_programs(
             for advice, needed in (
                 ("run the role artifacts before this one, which puts kubelet's programs there", missing),
                 ("nssm is one of them where artifacts_nssm_version says which", paths.nssm in missing),
-                ("run the role containerd before this one, or name other services in depends_on", services),
-                (f"put the credential providers into {paths.providers_folder}", providers),
+                (f"run the role containerd before this one, or name other services in {needs}", services),
+                (f"{belong}: the role artifacts brings them there, named in artifacts_extra", providers),
             )
             if needed
         ),

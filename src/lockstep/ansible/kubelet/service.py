@@ -91,6 +91,16 @@ def same_service(node: KubeletNode, line: str) -> PlannedService:
     return PlannedService(definition.running(log_runner.Native(native.runner, native.arguments, line).text()))
 
 
+def log_file(service: PlannedService) -> str | None:
+    """Return the file that the wrapper writes kubelet's log to, None where there is none."""
+    if service.parameters:
+        found: str | int | None = service.parameters.get("AppStderr")
+    else:
+        line = service.definition.binary_path
+        found = log_runner.values_of(log_runner.take_apart(line).arguments).get(log_runner.LOG_FILE) if line else None
+    return str(found) if found else None
+
+
 def _native(node: KubeletNode, arguments: Mapping[str, Any], line: str, wrapper: str) -> str:
     if wrapper != RUNNER:
         return line

@@ -19,11 +19,13 @@ function Get-Failure($Record) {
     $code = 'io'
     $number = $exception.HResult -band 0xffff
     if ($exception -is [ComponentModel.Win32Exception]) { $number = $exception.NativeErrorCode }
+    $ofWindows = $exception -is [IO.IOException] -or $exception -is [ComponentModel.Win32Exception]
     # ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION, ERROR_HANDLE_DISK_FULL, ERROR_DISK_FULL,
     # ERROR_SERVICE_DOES_NOT_EXIST
     if ($exception -is [UnauthorizedAccessException] -or $exception -is [Security.SecurityException] -or $number -eq 5) { $code = 'denied' }
-    elseif ($exception -is [IO.IOException] -and $number -in 32, 33) { $code = 'in_use' }
-    elseif (($exception -is [IO.IOException] -or $exception -is [ComponentModel.Win32Exception]) -and $number -in 39, 112) { $code = 'no_space' }
+    # A program that another process holds open is one that Windows cannot start: its error is no IOException.
+    elseif ($ofWindows -and $number -in 32, 33) { $code = 'in_use' }
+    elseif ($ofWindows -and $number -in 39, 112) { $code = 'no_space' }
     elseif ($exception -is [ComponentModel.Win32Exception] -and $number -eq 1060) { $code = 'missing' }
     return @{ code = $code; message = $exception.Message.Trim() }
 }

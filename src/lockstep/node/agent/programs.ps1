@@ -57,6 +57,15 @@ function Invoke-Program([string]$Path, $Arguments, [double]$Seconds) {
     finally { $process.Dispose() }
 }
 
+# The same of a program that was asked for; where Windows cannot start it, the error names it: Windows' own words do not.
+function Invoke-Asked([string]$Path, $Arguments, [double]$Seconds) {
+    try { return Invoke-Program $Path $Arguments $Seconds }
+    catch {
+        $failure = Get-Failure $_
+        throw (New-Failure $failure.code "$Path cannot be run: $($failure.message)")
+    }
+}
+
 # The program that a command line names: quoted, or up to `.exe`, or the first word.
 function Get-ProgramPath([string]$CommandLine) {
     $text = [Environment]::ExpandEnvironmentVariables($CommandLine.Trim()) -replace '^\\\?\?\\', '' -replace '^\\SystemRoot\\', "$env:SystemRoot\"
@@ -83,7 +92,7 @@ $Operations['program.run'] = @{
         param($Operation)
         $program = Resolve-Program $Operation
         if (-not $program) { return @{ found = $false } }
-        $done = Invoke-Program $program $Operation['arguments'] $Operation['timeout_seconds']
+        $done = Invoke-Asked $program $Operation['arguments'] $Operation['timeout_seconds']
         if ($done.stderr.Length -gt 64KB) { $done.stderr = $done.stderr.Substring(0, 64KB) }
         return @{ found = $true; program = $program } + $done
     }
@@ -101,7 +110,7 @@ $Operations['program.check'] = @{
                 throw (New-Failure 'missing' "There is no program $named")
             }
             $left = [math]::Max(1, $Operation['timeout_seconds'] - $watch.Elapsed.TotalSeconds)
-            $done = Invoke-Program $program $Operation['arguments'] $left
+            $done = Invoke-Asked $program $Operation['arguments'] $left
             $absent = @($Operation['must_contain'] | Where-Object { -not $done.stdout.Contains($_) })
             if ($done.exit_code -eq 0 -and -not $done.timed_out -and -not $absent) { return @{ attempts = $attempts } }
             if ($watch.Elapsed.TotalSeconds + 0.5 -ge $Operation['timeout_seconds']) { break }

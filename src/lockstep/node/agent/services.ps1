@@ -73,6 +73,20 @@ function New-ServiceFailure($Name, [string]$What, $Seconds) {
     return New-Failure 'service_failed' "$Name $What, with exit code $exitCode." $more
 }
 
+# What keeps a service from starting: those that it depends on and that do not run, as the end of a sentence.
+function Get-NotRunning([string]$Name) {
+    $found = ''
+    # A name with a plus sign is a group's.
+    foreach ($other in (Get-ServiceDefinition $Name)['depends_on'] | Where-Object { $_ -notlike '+*' }) {
+        $service = Get-NodeService $other
+        if (-not $service) { $found += "; it depends on $other, which is not registered" }
+        elseif ([string]$service.Status -ne 'Running') {
+            $found += "; it depends on $other, which is $($ServiceStates[[string]$service.Status]), exit code $((Get-ServiceProcess $other).exit_code)"
+        }
+    }
+    return $found
+}
+
 function Start-NodeService($Service, [double]$Seconds, [double]$Settle) {
     $name = $Service.ServiceName
     try { $Service.Start() }
@@ -81,7 +95,7 @@ function Start-NodeService($Service, [double]$Seconds, [double]$Settle) {
         if ($reason.code -eq 'denied') { throw }
         # It may run by now: a recovery action, or another service that needs it, started it.
         if ((Wait-Service $Service @() 0) -notin 'Running', 'StartPending') {
-            throw (New-ServiceFailure $name "did not start: $($reason.message.TrimEnd('.'))" $null)
+            throw (New-ServiceFailure $name "did not start: $($reason.message.TrimEnd('.'))$(Get-NotRunning $name)" $null)
         }
     }
     $state = Wait-Service $Service @('Running', 'Stopped') $Seconds

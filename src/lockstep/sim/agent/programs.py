@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lockstep.sim.agent.failure import OperationError
+from lockstep.sim.disk import DiskError
 from lockstep.sim.machine import Machine
 from lockstep.sim.programs import NotAProgramError, find
 from lockstep.sim.services import BAD_PROGRAM, FILE_NOT_FOUND, MESSAGES, Services
@@ -55,11 +56,17 @@ def run(machine: Machine, path: str, arguments: list[str], seconds: float) -> Fi
     try:
         program = find(machine, path)
     except NotAProgramError:
-        raise OperationError("io", MESSAGES[BAD_PROGRAM]) from None
+        raise _not_run(path, "io", MESSAGES[BAD_PROGRAM]) from None
+    except DiskError as error:
+        raise _not_run(path, error.code, error.message) from None
     if program is None:
-        raise OperationError("io", MESSAGES[FILE_NOT_FOUND])
+        raise _not_run(path, "io", MESSAGES[FILE_NOT_FOUND])
     began = machine.clock.now()
     done = program.run(machine, arguments)
     late = machine.clock.now() - began >= seconds
     stdout, stderr = (data.decode("utf-8", "replace")[:_OUTPUT_LIMIT] for data in (done.stdout, done.stderr))
     return Finished(-1, "", "", timed_out=True) if late else Finished(done.exit_code, stdout, stderr, timed_out=False)
+
+
+def _not_run(path: str, code: str, words: str) -> OperationError:
+    return OperationError(code, f"{path} cannot be run: {words}")

@@ -55,7 +55,7 @@ def start(services: Services, name: str, seconds: float, settle: float) -> int:
     try:
         services.start(name)
     except StartError as error:
-        raise _failed(services, name, f"did not start: {error.words}", None) from None
+        raise _failed(services, name, f"did not start: {error.words}{_not_running(services, name)}", None) from None
     state = services.wait(name, ("running", "stopped"), seconds)
     if state == "stopped":
         raise _failed(services, name, "did not start: it stopped", None)
@@ -67,6 +67,20 @@ def start(services: Services, name: str, seconds: float, settle: float) -> int:
         raise _failed(services, name, f"stopped {up:.1f} s after it had started", up)
     service = services.get(name)
     return service.process_id if service is not None else 0
+
+
+def _not_running(services: Services, name: str) -> str:
+    """Return which of the services that it depends on do not run, as the end of a sentence."""
+    service, found = services.get(name), ""
+    for other in service.depends_on if service is not None else ():
+        if other.startswith("+"):
+            continue
+        needed = services.get(other)
+        if needed is None:
+            found += f"; it depends on {other}, which is not registered"
+        elif needed.state != "running":
+            found += f"; it depends on {other}, which is {needed.state}, exit code {needed.exit_code}"
+    return found
 
 
 def _failed(services: Services, name: str, what: str, after: float | None) -> OperationError:
