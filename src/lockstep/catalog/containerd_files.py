@@ -16,6 +16,20 @@ EFFECTS: Mapping[str, Effect] = {"read": "read", "ignored": "ignored", "stops": 
 
 
 @dataclass(frozen=True, slots=True)
+class GoingBack:
+    """What becomes of a file of one config version in the version before it.
+
+    `moves` has each key's new path by its path. `root` are keys, `tables` tables at the root, and `plugins` plugins
+    that stay as they are; where these are None, all stays that lies below no plugin of `moves`.
+    """
+
+    moves: Mapping[tuple[str, ...], tuple[str, ...]]
+    root: frozenset[str] | None
+    tables: frozenset[str] | None
+    plugins: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Removed:
     """A key that is gone: its path below the CRI plugin, the first release without it, and what does its work.
 
@@ -86,6 +100,19 @@ def drop_ins(containerd: str) -> str:
     """Return what becomes of drop-ins of another config version: `read`, `mixed` or `newer-stops`."""
     at = Version.parse(containerd).release
     return str([step["effect"] for step in _facts()["drop_ins"] if Version.parse(step["from"]).release <= at][-1])
+
+
+@cache
+def going_back(config_version: int) -> GoingBack:
+    """Return what becomes of a file of this config version (3, 4) in the one before. Raises KeyError for another."""
+    facts = load("containerd-going-back")[config_version]
+    moves = {
+        (*move["from"], name): (*move["to"], new)
+        for move in facts["moves"]
+        for name, new in {**{key: key for key in move.get("keys", ())}, **move.get("renamed", {})}.items()
+    }
+    root, tables, stay = (frozenset(facts[name]) if name in facts else None for name in ("root", "tables", "plugins"))
+    return GoingBack(moves, root, tables, stay)
 
 
 @cache

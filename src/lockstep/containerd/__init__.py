@@ -2,6 +2,7 @@
 
 from lockstep.containerd.effective import Overridden, overridden
 from lockstep.containerd.errors import ContainerdConfigError, SettingsError
+from lockstep.containerd.going_back import is_too_new, rewritten
 from lockstep.containerd.merge import merge, remove
 from lockstep.containerd.settings import Settings, settings_from_data
 from lockstep.containerd.view import View, inspect
@@ -13,8 +14,10 @@ __all__ = [
     "SettingsError",
     "View",
     "inspect",
+    "is_too_new",
     "merge",
     "overridden",
     "remove",
+    "rewritten",
     "settings_from_data",
 ]

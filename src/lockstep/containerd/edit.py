@@ -92,7 +92,7 @@ def literal(value: Any) -> str:
     """Return a value as TOML on one line; text as a literal string where it can be one, so that paths stay readable."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
+    if isinstance(value, int | float):
         return str(value)
     if isinstance(value, str):
         # JSON's escapes are TOML's, except that TOML also wants DEL escaped.

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from lockstep.catalog.containerd import Layout, Series, layout, series
+from lockstep.catalog.containerd import Layout, Series, layout, option_types, series
 from lockstep.containerd.draft import Draft, same, shown
 from lockstep.containerd.errors import ContainerdConfigError
+from lockstep.containerd.going_back import is_too_new, rewritten
 from lockstep.containerd.scan import Path
 from lockstep.containerd.settings import Settings
 from lockstep.fleet.plan import Handler
 
 OLDEST_CONFIG_VERSION = 2
 
+# What lockstep writes for releases that have it, beside the value that it writes: a release that a node went back to
+# passes over it.
+_OF_NEWER = {"sandboxer": "podsandbox", "ScrubLogs": True}
 # Options that a plan also decides by leaving them out: one that a handler no longer has would go on sizing its
 # utility VM.
 _DECIDED_OPTIONS = ("VmMemorySizeInMb", "VmProcessorCount", "ScaleCpuLimitsToSandbox")
@@ -24,7 +28,8 @@ def merge(existing: bytes | None, settings: Settings, version: str) -> bytes:
 
     `existing` is None where there is no file: the new one has the config version that suits the release. Each handler
     is stated in full, because containerd 1.x takes a handler's table as it is and 2.x merges it with its own. Other
-    keys of a handler stay. A byte order mark goes where it would stop containerd. Raises ContainerdConfigError where
+    keys of a handler stay. A byte order mark goes where it would stop containerd. A file of a config version that this
+    release is too old for is rewritten in one that it reads. Raises ContainerdConfigError where
     the file cannot be read or safely edited, or containerd would not start with it.
     """
     facts = series(version)
@@ -41,7 +46,10 @@ def merge(existing: bytes | None, settings: Settings, version: str) -> bytes:
     for name, snapshotter in settings.snapshotters.items():
         _set_snapshotter(draft, where, name, snapshotter, facts)
     for path, value in _server(where, settings):
-        _set(draft, path, value, facts)
+        if value != "":
+            _set(draft, path, value, facts)
+        elif path[-1] in (draft.table(path[:-1]) or {}):
+            draft.delete(path, prune=True)
     if settings.registry_path is not None:
         _check_registry(draft, where)
     if settings.exclusive_handlers:
@@ -74,7 +82,7 @@ def remove(existing: bytes | None, settings: Settings, version: str) -> bytes | 
 
 def _open(existing: bytes, facts: Series) -> Draft:
     """Return the draft of a file that this release reads and whose version says where things are."""
-    draft = Draft(existing)
+    draft = Draft(rewritten(existing, facts.version) if is_too_new(existing, facts.version) else existing)
     if not draft.data:
         draft.put(("version",), facts.config_version_for_new_file)
     if "version" not in draft.data:
@@ -121,6 +129,7 @@ def _state(draft: Draft, where: Layout, handler: Handler, facts: Series) -> None
         _respell(draft, (*path, "sandboxer"), facts, "sandbox_mode")
     for name, value in wanted.items():
         _set(draft, (*path, name), value, facts)
+    _delete_newer(draft, path, facts.handler_keys)
     _respell(draft, (*path, "options"), facts)
     inside = (*path, "options")
     if options and draft.table(inside) is None:
@@ -131,6 +140,15 @@ def _state(draft: Draft, where: Layout, handler: Handler, facts: Series) -> None
     for name in draft.table(inside) or {}:
         if any(facts.reads(name, decided) and decided not in options for decided in _DECIDED_OPTIONS):
             draft.delete((*inside, name))
+    if handler.runtime_type == facts.planned["process"].runtime_type:
+        _delete_newer(draft, inside, option_types(facts.version))
+
+
+def _delete_newer(draft: Draft, path: Path, known: Collection[str]) -> None:
+    """Take out of a handler what lockstep wrote for a newer release and this one does not know."""
+    for name, value in (draft.table(path) or {}).items():
+        if name not in known and name in _OF_NEWER and value == _OF_NEWER[name]:
+            draft.delete((*path, name))
 
 
 def _server(where: Layout, settings: Settings) -> list[tuple[Path, Any]]:

@@ -50,9 +50,9 @@ _KINDS = {
 class Settings:
     """The managed part of a config.toml; None, an empty tuple and an empty mapping leave what is there.
 
-    With `exclusive_handlers` every handler that is not among `handlers` is removed. `snapshotters` are by handler.
-    `registry_path` is the folder with a hosts.toml a registry. `imports` are patterns of files; an empty tuple is none
-    at all.
+    With `exclusive_handlers` every handler that is not among `handlers` is removed. `snapshotters` are by handler. A
+    `metrics_address` that is empty takes the setting away. `registry_path` is the folder with a hosts.toml a registry.
+    `imports` are patterns of files; an empty tuple is none at all.
     """
 
     handlers: tuple[Handler, ...] = ()
@@ -181,9 +181,9 @@ class _Checker:
         return None if value is None else str(value)
 
     def address(self, where: str, value: Any) -> str | None:
-        """Return where to listen, `127.0.0.1:1338`."""
-        if value is None:
-            return None
+        """Return where to listen, `127.0.0.1:1338`; empty is nowhere."""
+        if value is None or value == "":
+            return None if value is None else ""
         found = _ADDRESS.fullmatch(value) if isinstance(value, str) else None
         if found is None or not 0 < int(found["port"]) <= _MAX_PORT:
             self.problem(where, value, "an address and a port, such as 127.0.0.1:1338")

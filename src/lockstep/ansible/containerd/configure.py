@@ -35,6 +35,7 @@ from lockstep.containerd import (
     SettingsError,
     View,
     inspect,
+    is_too_new,
     merge,
     remove,
     settings_from_data,
@@ -160,7 +161,7 @@ def _steps(node: ContainerdNode, plan: _Plan, arguments: Mapping[str, Any]) -> I
     stays_down = arguments["state"] == "absent" and not node.service.running
     restart = changed or plan.service.restart or node.pending or not node.service.running
     if after is not None and (changed or node.pending or (restart and not stays_down)):
-        backup = arguments["backup"] and changed
+        backup = changed and (arguments["backup"] or _goes_back(node, arguments))
         yield Step(f"write {node.path}", write_file(node.path, after, replaces=node.content, backup=backup))
         yield _parsed(node, after, timeout)
     yield from plan.service.steps
@@ -204,6 +205,12 @@ def _warnings(node: ContainerdNode, after: bytes | None, settings: Settings, arg
     version = arguments["version"]
     view = inspect(after, version)
     found = list(view.warnings)
+    if _goes_back(node, arguments):
+        found.append(
+            f"{node.path} is of version {inspect(node.content or b'').config_version}, which containerd {version} does "
+            f"not read: it is rewritten in version {view.config_version}, without comments, and the former file is "
+            "kept beside it as .bak"
+        )
     if (node.content or b"").startswith(BOM_UTF8) and not after.startswith(BOM_UTF8):
         found.append(f"the byte order mark is taken off {node.path}: containerd {version} stops at it")
     if arguments["state"] == "present" and settings.handlers and not settings.exclusive_handlers:
@@ -213,6 +220,11 @@ def _warnings(node: ContainerdNode, after: bytes | None, settings: Settings, arg
             for name in _not_planned(view, settings, version)
         ]
     return found
+
+
+def _goes_back(node: ContainerdNode, arguments: Mapping[str, Any]) -> bool:
+    """Return whether the file is of a config version that the described release is too old for."""
+    return is_too_new(node.content, arguments["version"])
 
 
 def _not_planned(view: View, settings: Settings, version: str) -> list[str]:
