@@ -108,6 +108,19 @@ def test_as_text_a_property_is_a_line_and_a_password_is_masked() -> None:
     assert definition_text(NOT_THERE) == ""
 
 
+def test_of_the_environment_names_are_told_and_what_changes_but_no_value() -> None:
+    wanted = {"own": "sesame-1", "HTTP_PROXY": None, "NO_PROXY": "10.0.0.0/8"}
+    [diff] = definition_diff(THERE, ServiceDefinition("containerd", environment=wanted))
+    environment = [
+        [line.split(maxsplit=1)[1] for line in diff[side].splitlines() if line.startswith("environment")]
+        for side in ("before", "after")
+    ]
+    assert environment == [
+        ["HTTP_PROXY=********", "Own=********"],
+        ["own=******** (another value)", "NO_PROXY=********"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "program"),
     [

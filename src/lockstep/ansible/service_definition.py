@@ -24,8 +24,6 @@ from lockstep.node.operations import Result, define_service
 START_TYPES = ("automatic", "delayed", "manual", "disabled")
 RECOVERY_ACTIONS = ("none", "restart", "reboot", "run")
 _MASK = "********"
-# Account and password of a proxy, which is what a service's environment is mostly for.
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _UNQUOTED_PROGRAM = re.compile(r'\s*([^"]*?\.exe)(?=[ \t]|$)', re.IGNORECASE)
 
 
@@ -132,13 +130,18 @@ def definition_diff(
     if not changes:
         return []
     after = {**observed, **changes, "exists": True}
-    texts = (definition_text(each, shown) for each in (observed, after))
+    before = observed.get("environment") or ()
+    texts = (definition_text(observed, shown), definition_text(after, shown, before))
     return [file_diff(f"service {definition.name}", *texts)]
 
 
-def definition_text(service: Result, shown: Callable[[str], str] = str) -> str:
-    """Return a service's definition as text for people, a property a line; empty where there is no service."""
-    return "".join(f"{label:<15}{text}\n" for label, text in _lines(service, shown)) if service["exists"] else ""
+def definition_text(service: Result, shown: Callable[[str], str] = str, former: Sequence[str] | None = None) -> str:
+    """Return a service's definition as text for people, a property a line; empty where there is no service.
+
+    Of a variable of its environment only the name is told, and that it has another value than among the `former` ones.
+    """
+    lines = _lines(service, shown, former)
+    return "".join(f"{label:<15}{text}\n" for label, text in lines) if service["exists"] else ""
 
 
 def program_of_line(line: str) -> str:
@@ -225,7 +228,7 @@ def _comparable(name: str, properties: Mapping[str, Any]) -> Any:
             return value
 
 
-def _lines(service: Result, shown: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+def _lines(service: Result, shown: Callable[[str], str], former: Sequence[str] | None) -> Iterator[tuple[str, str]]:
     yield "command line", shown(str(service.get("binary_path", "")))
     for label, key in (("display name", "display_name"), ("description", "description"), ("start", "start_type")):
         if service.get(key):
@@ -233,7 +236,10 @@ def _lines(service: Result, shown: Callable[[str], str]) -> Iterator[tuple[str, 
     if service.get("depends_on"):
         yield "depends on", ", ".join(service["depends_on"])
     for line in service.get("environment") or ():
-        yield "environment", _CREDENTIALS.sub(_MASK, line)
+        name, _, value = line.partition("=")
+        was = {each.partition("=")[0].upper(): each.partition("=")[2] for each in former or ()}
+        another = was.get(name.upper(), value) != value
+        yield "environment", f"{name}={_MASK}" + (" (another value)" if another else "")
     recovery = service.get("recovery")
     for number, each in enumerate(recovery["actions"] if recovery else (), start=1):
         yield f"failure {number}", f"{each['action']} after {each['delay_milliseconds'] / 1000:g} s"
