@@ -21,4 +21,5 @@ class ActionModule(InfoAction):
     """Reads everything that matters of a Windows node."""
 
     spec = argument_spec(module_file(__file__))
-    known = specs(module_file(__file__).parent)
+    library = module_file(__file__).parent
+    known = specs(library)

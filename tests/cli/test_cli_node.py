@@ -96,6 +96,21 @@ def test_a_node_that_is_as_planned_ends_with_0(site: Site) -> None:
     assert result.returncode == 0
 
 
+def test_a_variable_of_the_inventory_goes_before_the_plan(site: Site) -> None:
+    """The node was made as planned by the test before."""
+    variables = site.inventory / "host_vars" / "win2022-0.yml"
+    variables.parent.mkdir()
+    labels = "{{ kubelet_pool.kubelet.node_labels | combine({'rack': rack}) }}"
+    variables.write_text(yaml.safe_dump({"kubelet_node_labels": labels, "rack": "a7"}))
+    try:
+        result = site.show("-i", site.inventory, "win2022-0")
+    finally:
+        shutil.rmtree(variables.parent)
+    assert "kubelet        label rack is not set, planned is a7" in result.stdout
+    assert "label lockstep" not in result.stdout
+    assert "Variables of the host go before the plan: kubelet_node_labels." in result.stdout
+
+
 @pytest.mark.parametrize(("name", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
 def test_data_has_every_fact(site: Site, name: str, read: Any) -> None:
     [node] = read(site.show("-i", site.inventory, "win2025-0", "--format", name).stdout)

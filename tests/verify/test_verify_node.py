@@ -12,7 +12,7 @@ import pytest
 from lockstep.fleet.plan import PoolPlan, pool_to_data
 from lockstep.rules.check import check_data
 from lockstep.verify.kept import Kept, read_kept
-from lockstep.verify.node import attention, differences
+from lockstep.verify.node import attention, differences, overridden
 from lockstep.verify.observed import ObservationError
 
 FLEET = {
@@ -125,6 +125,35 @@ def test_what_differs_is_told(
     found = differences(node, pool)
     assert any(each.about == about and text in each.text for each in found), found
     assert {each.about for each in found} == {about}
+
+
+OVERRIDES = [
+    ("containerd_pause_image", "mirror.example/pause:3.10.2", "containerd.pause_image", "mirror.example/pause:3.10.2"),
+    ("containerd_pause_image", None, "containerd.pause_image", "any"),
+    ("containerd_default_handler", "runc", "containerd.default_handler", "runc"),
+    ("containerd_version", None, "versions.containerd", "2.2.0"),
+    ("containerd_handlers", [{"name": "own", "options": {"SandboxIsolation": 1}}], "containerd.handlers",
+     {"own": {"runtime_type": "any", "options": {"SandboxIsolation": 1}}}),
+    ("kubelet_version", "1.35.0", "versions.kubelet", "1.35.0"),
+    ("kubelet_configuration", {"maxPods": 30}, "kubelet.configuration", {"maxPods": 30}),
+    ("kubelet_node_labels", {"own": 1}, "kubelet.node_labels", {"own": "1"}),
+    ("windows_host_build", None, "windows.build", "10.0.20348.2582"),
+    ("windows_host_features", None, "features.Containers", "available"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "path", "found"), OVERRIDES, ids=lambda value: str(value)[:20])
+def test_a_variable_of_the_host_goes_before_the_plan(
+    node: dict[str, Any], pool: PoolPlan, *, name: str, value: Any, path: str, found: Any
+) -> None:
+    _set(node, path, found)
+    if name == "containerd_handlers":
+        node["containerd"]["loaded_handlers"] = ["own"]
+    assert differences(node, pool)
+    assert differences(node, overridden(pool, {name: value})) == ()
+    if value is not None:
+        _set(node, path, None if path.startswith("versions") else {} if isinstance(found, dict) else "another")
+        assert differences(node, overridden(pool, {name: value}))
 
 
 @pytest.mark.parametrize("part", ["features", "containerd", "kubelet", "certificates", "services", "restart_pending"])

@@ -20,7 +20,7 @@ from lockstep.report.node import Observed, show_nodes
 from lockstep.report.table import columns
 from lockstep.rules.check import check
 from lockstep.verify.kept import ENDING, Kept, read_kept
-from lockstep.verify.node import attention, differences
+from lockstep.verify.node import attention, differences, overridden
 from lockstep.verify.observed import ObservationError
 
 _DESCRIPTION = """\
@@ -118,7 +118,7 @@ def _judged(kept: Kept, loaded: Loaded) -> Observed:
     if kept.node is None:
         return Observed(kept)
     pool = _pool(kept, loaded)
-    different = differences(kept.node, pool) if pool else ()
+    different = differences(kept.node, overridden(pool, kept.overrides)) if pool else ()
     return Observed(kept, pool.name if pool else None, different, attention(kept.node, compared=pool is not None))
 
 
@@ -146,6 +146,7 @@ def _data(node: Observed) -> dict[str, object]:
     return {
         "host": node.kept.host,
         "pool": node.pool,
+        "overrides": dict(node.kept.overrides),
         "differences": [{"about": each.about, "text": each.text} for each in node.differences],
         "attention": list(node.attention),
         "node": dict(node.kept.node),

@@ -54,6 +54,8 @@ def _block(node: Observed, width: int) -> list[str]:
         lines += [line for each in node.differences for line in _labelled(each.about, each.text, width, indent=2)]
     elif node.pool:
         lines += ["", f"As the plan of pool {node.pool} says."]
+    if node.pool and node.kept.overrides:
+        lines += _bullet(f"Variables of the host go before the plan: {', '.join(node.kept.overrides)}.", width)
     if node.attention:
         lines += ["", "To look at", *(line for text in node.attention for line in _bullet(text, width))]
     return lines

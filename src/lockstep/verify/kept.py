@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,16 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A host of the inventory and what was read of it; `node` is None, and `error` says why, where nothing was."""
+    """A host of the inventory and what was read of it; `node` is None, and `error` says why, where nothing was.
+
+    `overrides` has the host's variables that go before its pool's plan, by the names that the roles have for them.
+    """
 
     host: str
     groups: tuple[str, ...] = ()
     node: Facts | None = None
     error: str = ""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_kept(paths: Iterable[Path]) -> list[Kept]:
@@ -48,4 +52,4 @@ def _of(document: Any) -> Kept:
     if node is None:
         return Kept(host, groups, error=str(document["error"]))
     node["windows"].get("build")
-    return Kept(host, groups, node)
+    return Kept(host, groups, node, overrides=dict(document.get("overrides", {})))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lockstep.catalog.builds import UnknownBuild, resolve
@@ -39,6 +39,55 @@ class Difference:
     text: str
 
 
+def overridden(pool: PoolPlan, overrides: Mapping[str, Any]) -> PoolPlan:
+    """Return a pool's plan with what a host's variables say in its place; empty is what is not planned then."""
+    said = {name: value or _NOTHING.get(name, "") for name, value in overrides.items()}
+    containerd, kubelet, windows = pool.containerd, pool.kubelet, pool.windows
+    return replace(
+        pool,
+        host=said.get("windows_host_build", pool.host),
+        windows=replace(windows, features=tuple(said.get("windows_host_features", windows.features))),
+        containerd=replace(
+            containerd,
+            version=said.get("containerd_version", containerd.version),
+            pause_image=said.get("containerd_pause_image", containerd.pause_image),
+            default_handler=said.get("containerd_default_handler", containerd.default_handler),
+            handlers=tuple(map(_stated, said["containerd_handlers"]))
+            if "containerd_handlers" in said
+            else containerd.handlers,
+        ),
+        kubelet=replace(
+            kubelet,
+            version=said.get("kubelet_version", kubelet.version),
+            configuration=said.get("kubelet_configuration", kubelet.configuration),
+            node_labels={
+                name: str(value) for name, value in said.get("kubelet_node_labels", kubelet.node_labels).items()
+            },
+        ),
+    )
+
+
+_NOTHING: Mapping[str, Any] = {
+    "windows_host_features": (),
+    "containerd_handlers": (),
+    "kubelet_configuration": {},
+    "kubelet_node_labels": {},
+}
+
+
+def _stated(table: Mapping[str, Any]) -> Handler:
+    """Return a handler as the module containerd_config takes it."""
+    return Handler(
+        name=str(table["name"]),
+        isolation=table.get("isolation", "process"),
+        runtime_type=str(table.get("runtime_type") or ""),
+        pod_annotations=tuple(table.get("pod_annotations") or ()),
+        container_annotations=tuple(table.get("container_annotations") or ()),
+        options=table.get("options") or {},
+        sandboxer=table.get("sandboxer"),
+    )
+
+
 def differences(node: Facts, pool: PoolPlan) -> tuple[Difference, ...]:
     """Return where a node is not what its pool's plan says; what could not be read is no difference."""
     return (
@@ -61,7 +110,7 @@ def expires_soon(certificate: Mapping[str, Any]) -> bool:
 def _windows(node: Facts, pool: PoolPlan) -> Iterator[str]:
     build = node["windows"].get("build", "")
     try:
-        if build and resolve(build) != resolve(pool.host):
+        if build and pool.host and resolve(build) != resolve(pool.host):
             yield f"is {resolve(build)}, planned is {resolve(pool.host)}"
     except UnknownBuild:
         yield f"is {build}, planned is {resolve(pool.host)}"
@@ -86,7 +135,7 @@ def _containerd(node: Facts, pool: PoolPlan) -> Iterator[str]:
         ("default handler", facts.get("default_handler"), plan.default_handler),
         ("pause image", facts.get("pause_image"), plan.pause_image),
     ):
-        if found != planned:
+        if planned and found != planned:
             yield f"{name} is {found or 'not set'}, planned is {planned}"
     loaded = facts.get("loaded_handlers")
     for handler in plan.handlers:
@@ -95,7 +144,7 @@ def _containerd(node: Facts, pool: PoolPlan) -> Iterator[str]:
 
 
 def _handler(table: Mapping[str, Any], planned: Handler) -> Iterator[str]:
-    if table.get("runtime_type") != planned.runtime_type:
+    if planned.runtime_type and table.get("runtime_type") != planned.runtime_type:
         yield f"runtime_type is {table.get('runtime_type') or 'not set'}, planned is {planned.runtime_type}"
     options = table.get("options") or {}
     for name, value in planned.options.items():
@@ -117,8 +166,8 @@ def _kubelet(node: Facts, pool: PoolPlan) -> Iterator[str]:
 
 def _release(node: Facts, program: str, planned: str) -> Iterator[str]:
     found = node.get("versions", {}).get(program)
-    if found != planned:
-        yield f"is {found or 'not there'}, planned is {planned}"
+    if found is None or (planned and found != planned):
+        yield f"is {found or 'not there'}, planned is {planned or 'any release'}"
     service = node.get("services", {}).get(program, {})
     if found and service.get("exists") is False:
         yield f"has no service {service['name']}"

@@ -13,6 +13,7 @@ from lockstep.ansible.action import NodeAction
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node_info.ahead import Given, asked_ahead, tasks_ahead
 from lockstep.ansible.node_info.observe import observe
+from lockstep.ansible.node_info.overrides import overrides
 from lockstep.ansible.plain import to_plain
 
 ENDING = ".json"
@@ -23,6 +24,8 @@ class InfoAction(NodeAction):
 
     known: Mapping[str, Mapping[str, Any]]
     """The argument specs of the modules whose tasks it reads for."""
+    library: Path
+    """The folder of the modules."""
     anew = True
     job = staticmethod(observe)
     _ahead: tuple[Given, ...] = ()
@@ -56,8 +59,9 @@ class InfoAction(NodeAction):
         beside = path.with_name(f".{path.name}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            document = {"host": host, "groups": list(groups), **said}
-            beside.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+            own = overrides(variables, self._templar, self._loader, self.library)
+            document = {"host": host, "groups": list(groups), **({"overrides": own} if own else {}), **said}
+            beside.write_text(json.dumps(document, indent=2, default=str) + "\n", encoding="utf-8")
             beside.replace(path)
         except OSError as error:
             raise TaskError(f"{path} cannot be written: {error.strerror or error}") from error
