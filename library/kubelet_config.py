@@ -143,7 +143,8 @@ options:
   bootstrap_kubeconfig:
     description:
       - The kubeconfig to join with, as text. It is a secret, and shown nowhere.
-      - It is written as long as O(kubeconfig) is not there; after that kubelet does not need it.
+      - It is written to C(bootstrap-kubelet.conf) as long as O(kubeconfig) is not there. The file stays then; kubelet does
+        not read it while its own certificate is valid, and would join with it again once that has expired.
     type: str
     no_log: true
   client_ca:
@@ -237,7 +238,7 @@ options:
         description: Which service account tokens it gets, from 1.33 on.
         type: dict
   credential_provider_dir:
-    description: Full path of the folder that has the providers' programs.
+    description: Full path of the folder that has the providers' programs. M(lockstep.windows.node_artifacts) brings them there.
     type: str
     default: C:\k\credential-providers
   backup:
@@ -245,7 +246,7 @@ options:
     type: bool
     default: false
   timeout:
-    description: Seconds that the service may take to come up; 1 to 3600.
+    description: Seconds that the service may take to stop, and to come up; 1 to 3600.
     type: int
     default: 120
 attributes:
