@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -60,6 +61,9 @@ def test_files_are_written_as_check_mode_showed_and_no_secret_is_told(node: Node
     hosts = next(entry for entry in done["diff"] if entry["after_header"].endswith("hosts.toml"))
     assert 'Authorization = "********"' in hosts["after"]
     assert "[host.'https://mirror.example']" in hosts["after"]
+    ca = next(entry for entry in done["diff"] if entry["after_header"].endswith("ca-1.pem"))
+    digest = hashlib.sha256(node.file(ROOT).joinpath("docker.io/host-1-ca-1.pem").read_bytes()).hexdigest()
+    assert ca["after"] == f"1 certificate, SHA-256 {digest}, {len(CERTIFICATE.splitlines())} lines\n"
     again = task(node, DOCKER)
     assert (again["changed"], again["diff"], again["warnings"]) == (False, [], [])
 

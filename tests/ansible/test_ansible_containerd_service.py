@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.ansible.conftest import Node
 
+from lockstep.ansible.command_line import flag_value
 from lockstep.ansible.containerd.node import read_operations
 from lockstep.ansible.errors import TaskError
 from lockstep.sim import NodeSpec
@@ -212,6 +213,17 @@ def test_a_service_that_does_not_come_up_is_gone_again(bare: Node) -> None:
     assert service(bare).state == "running"
 
 
+def test_a_service_that_does_not_stop_is_told_as_that_with_its_log_and_the_time_that_it_has(node: Node) -> None:
+    service(node).deaf = True
+    with pytest.raises(TaskError, match="did not stop in time") as raised:
+        manage(node)
+    told = " ".join(str(raised.value).split())
+    assert "restart service containerd: did not stop in time" in told
+    log = flag_value(service(node).binary_path, ("--log-file",))
+    assert f"look into {log} for what it waits for" in told
+    assert "timeout (in the role, containerd_timeout)" in told
+
+
 def test_a_file_that_something_holds_is_named_and_the_next_run_heals(bare: Node) -> None:
     bare.file(CONFIG).write_text("version = 3\n", encoding="utf-8")
     bare.engine.faults.add(kind="in_use", path=CONFIG, times=None)
@@ -278,10 +290,17 @@ def test_behind_nssm_its_output_is_rotated(bare: Node) -> None:
 def test_it_changes_over_from_nssm_and_back(bare: Node) -> None:
     install_nssm(bare)
     manage(bare, wrapper="nssm")
-    manage(bare, wrapper="none")
+    native = manage(bare, wrapper="none")
+    assert len([step for step in native["steps"] if step.startswith("remove ")]) == 8
+    parameters = next(entry for entry in native["diff"] if "nssm" in entry["before_header"])
+    assert "AppRotateBytes = " in parameters["before"]
+    assert parameters["after"] == ""
     assert service(bare).binary_path == f'"{PROGRAM}" --config "{CONFIG}" --run-service --log-file {LOG}'
     assert service(bare).state == "running"
     assert not manage(bare)["changed"]
+    # Nothing is left of nssm.
+    registry = json.loads((bare.engine.folder / "registry.json").read_text(encoding="utf-8"))
+    assert not any(values for key, values in registry.items() if key.lower().endswith(r"containerd\parameters"))
     manage(bare, wrapper="nssm")
     assert service(bare).binary_path == r"C:\k\nssm.exe"
     assert not manage(bare, wrapper="nssm")["changed"]

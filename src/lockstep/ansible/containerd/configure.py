@@ -23,8 +23,14 @@ from lockstep.ansible.containerd.node import (
     version_arguments,
 )
 from lockstep.ansible.containerd.registries import RegistriesPlan, planned_registries
-from lockstep.ansible.containerd.service import ServicePlan, planned_service, refuse_wrong_service, wrapper_problem
-from lockstep.ansible.errors import TaskError, listed
+from lockstep.ansible.containerd.service import (
+    ServicePlan,
+    log_of,
+    planned_service,
+    refuse_wrong_service,
+    wrapper_problem,
+)
+from lockstep.ansible.errors import TaskError, in_role, listed
 from lockstep.ansible.node import Step, apply, file_diff, restarts
 from lockstep.ansible.text import shown_toml
 from lockstep.catalog.containerd import UnknownSeries, series
@@ -85,7 +91,9 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
     warnings = [*notes, *_warnings(node, plan.content, settings, arguments), *plan.registries.warnings]
     applied = bool(plan.steps) and not check_mode
     if applied:
-        result["backups"] = list(apply(session, TRANSACTION, plan.steps, node.system, "containerd").backups)
+        log = log_of(node, arguments)
+        done = apply(session, TRANSACTION, plan.steps, node.system, "containerd", log=log)
+        result["backups"] = list(done.backups)
     new_file = plan.content != node.content
     # A file that does not import others has in effect what it says, as `containerd config dump` saw before the restart.
     if not new_file or (applied and imports_files(plan.content)):
@@ -120,7 +128,8 @@ def _require(node: ContainerdNode, arguments: Mapping[str, Any], *, check_mode: 
     problems = [node.version_problem(arguments["version"])]
     if managed(arguments) and node.version is None:
         missing = f"there is no containerd.exe at {arguments['program']}, or it does not tell its version"
-        problems = [(missing, "run the role artifacts first, which installs it, or set program to where it is")]
+        option = in_role("program", "containerd_program")
+        problems = [(missing, f"run the role artifacts first, which installs it, or set {option} to where it is")]
     if managed(arguments):
         problems.append(wrapper_problem(node, arguments))
     notes = []
@@ -215,8 +224,8 @@ def _warnings(node: ContainerdNode, after: bytes | None, settings: Settings, arg
         found.append(f"the byte order mark is taken off {node.path}: containerd {version} stops at it")
     if arguments["state"] == "present" and settings.handlers and not settings.exclusive_handlers:
         found += [
-            f"handler {name} is on the node, but not planned: exclusive_handlers: true removes it "
-            "(in the role, containerd_exclusive_handlers)"
+            f"handler {name} is on the node, but not planned: "
+            f"{in_role('exclusive_handlers: true', 'containerd_exclusive_handlers')} removes it"
             for name in _not_planned(view, settings, version)
         ]
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 from lockstep.ansible.command_line import flag_value
 from lockstep.ansible.containerd.registries import ObservedRegistries, registry_operations
-from lockstep.ansible.errors import TaskError
+from lockstep.ansible.errors import TaskError, in_role
 from lockstep.ansible.node import Service, System, read, release_of, same_path
 from lockstep.ansible.service_definition import program_of_line
 from lockstep.kubelet import nssm
@@ -100,8 +100,10 @@ class ContainerdNode:
         if not self.service.exists:
             raise self.fail(
                 f"this node has no service {name}",
-                "set service to the name that containerd's service has there (sc.exe query lists all), let the task "
-                "register it (manage_service: true), or run containerd.exe --register-service",
+                f"set {in_role('service', 'containerd_service')} to the name that containerd's service has there "
+                "(sc.exe query lists all), let the task register it with "
+                f"{in_role('manage_service: true', 'containerd_manage_service')}, or run containerd.exe "
+                "--register-service",
             )
         program = program_of_line(self.service.binary_path)
         if not ntpath.dirname(program):
@@ -118,7 +120,8 @@ class ContainerdNode:
         name, loaded = self.service.name, flag_value(self.line, CONFIG_FLAGS) or DEFAULT_FILE
         if not same_path(loaded, self.path):
             raise self.fail(
-                f"service {name} does not load {self.path}, but {loaded}", f"set path to {loaded}, or register it again"
+                f"service {name} does not load {self.path}, but {loaded}",
+                f"set {in_role('path', 'containerd_path')} to {loaded}, or register it again",
             )
 
     def version_problem(self, version: str) -> tuple[str, str] | None:

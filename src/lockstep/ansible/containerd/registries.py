@@ -36,6 +36,7 @@ from lockstep.node.session import Session
 ADMINISTRATORS_ONLY = "D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)"
 """Full control for LocalSystem, as which containerd runs, and for administrators; nothing from the folder above."""
 _MANIFEST = "lockstep.json"
+_PEM = b"-----BEGIN CERTIFICATE-----"
 _FOLDER, _LIST, _FILE = "registry folder", "registry manifest", "registry file "
 _ACL = re.compile(r"D:(?P<flags>[A-Z]*)(?P<entries>(?:\([^)]*\))*)")
 
@@ -199,9 +200,11 @@ def _diff(
 
 
 def _shown(path: str, content: bytes | None) -> str:
-    if path.endswith(HOSTS_TOML):
+    if path.endswith(HOSTS_TOML) or content is None:
         return shown_hosts(content)
-    return (content or b"").decode("utf-8", errors="replace")
+    lines = len(content.splitlines())
+    kinds = ", ".join(f"{count} certificate{'s' if count > 1 else ''}" for count in [content.count(_PEM)] if count)
+    return f"{kinds or 'a file'}, SHA-256 {sha256(content)}, {lines} lines\n"
 
 
 def _secret(digest: str | None) -> str:

@@ -7,13 +7,13 @@ registerUnregisterService: --log-file is read only with --run-service, and the f
 from __future__ import annotations
 
 import ntpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lockstep.ansible.command_line import with_flag
-from lockstep.ansible.containerd.node import CONTAINERD, KEEP, LOG_FILE, ContainerdNode
-from lockstep.ansible.errors import TaskError, listed
+from lockstep.ansible.command_line import flag_value, with_flag
+from lockstep.ansible.containerd.node import CONTAINERD, KEEP, LOG_FILE, ContainerdNode, managed
+from lockstep.ansible.errors import TaskError, in_role, listed
 from lockstep.ansible.node import Step, file_diff, same_path
 from lockstep.ansible.service_definition import (
     ServiceDefinition,
@@ -27,7 +27,7 @@ from lockstep.ansible.service_definition import (
 from lockstep.k8s.quantities import QuantityError
 from lockstep.kubelet import nssm
 from lockstep.kubelet.arguments import join, quote, split
-from lockstep.node.operations import ensure_folder, write_registry
+from lockstep.node.operations import ensure_folder, remove_registry, write_registry
 
 AUTO, NONE, NSSM = "auto", "none", "nssm"
 """What starts containerd, as the argument `wrapper` says it."""
@@ -74,14 +74,16 @@ def wrapper_problem(node: ContainerdNode, arguments: Mapping[str, Any]) -> tuple
     if node.nssm_there or not _wrapped(node, arguments) or node.wrapped:
         return None
     return f"there is no {arguments['nssm']}", (
-        "run the role artifacts first, with nssm among its artifacts, set nssm to where it is, or wrapper to none"
+        f"run the role artifacts first, with nssm among its artifacts, set {in_role('nssm', 'containerd_nssm')} to "
+        f"where it is, or {in_role('wrapper', 'containerd_wrapper')} to none"
     )
 
 
 def planned_service(node: ContainerdNode, arguments: Mapping[str, Any]) -> ServicePlan:
     """Return what is to be done to the service. Raises TaskError where its name is taken by another one."""
     wrapped = _wrapped(node, arguments)
-    refuse_other_program(node.system, node.service.name, node.observed, (CONTAINERD, nssm.PROGRAM))
+    name, option = node.service.name, in_role("service", "containerd_service")
+    refuse_other_program(node.system, name, node.observed, (CONTAINERD, nssm.PROGRAM), option=option)
     if node.wrapped:
         _refuse_other_application(node)
     line = _line(node, arguments)
@@ -93,15 +95,20 @@ def planned_service(node: ContainerdNode, arguments: Mapping[str, Any]) -> Servi
     if wrapped and node.wrapped:
         definition = definition.running(node.service.binary_path)
     changed = {key: value for key, value in parameters.items() if node.parameters.get(key) != value}
+    gone = () if wrapped else tuple(node.parameters)
+    defined, registry = (
+        definition_steps(node.observed, definition, again=node.pending),
+        list(_parameter_steps(node, changed, gone)),
+    )
     folder = ntpath.dirname(arguments["log_file"] or LOG_FILE)
     make = not node.logs and bool(arguments["log_file"] or not node.service.exists)
     return ServicePlan(
         steps=(
             *([Step(f"make folder {folder}", ensure_folder(folder))] if make else ()),
-            *definition_steps(node.observed, definition, again=node.pending),
-            *_parameter_steps(node, changed),
+            # containerd's flags are at every moment where the next run finds them, should this one be cut short.
+            *([*registry, *defined] if wrapped and node.service.exists else [*defined, *registry]),
         ),
-        diff=(*definition_diff(node.observed, definition), *_parameter_diff(node, changed)),
+        diff=(*definition_diff(node.observed, definition), *_parameter_diff(node, changed, gone)),
         restart=bool(changed) or bool(_RESTARTING & differences(node.observed, definition).keys()),
     )
 
@@ -126,6 +133,13 @@ def _wrapped(node: ContainerdNode, arguments: Mapping[str, Any]) -> bool:
 def _definition(arguments: Mapping[str, Any]) -> ServiceDefinition:
     start_type = None if arguments["start_type"] == AUTO else arguments["start_type"]
     return ServiceDefinition.of(arguments["service"], {**arguments, "start_type": start_type})
+
+
+def log_of(node: ContainerdNode, arguments: Mapping[str, Any]) -> str | None:
+    """Return the file that containerd's service logs to, None where nobody knows of one."""
+    there = flag_value(node.line or "", _LOG_FLAGS) or node.parameters.get("AppStderr")
+    fresh = LOG_FILE if managed(arguments) and not node.service.exists else None
+    return arguments["log_file"] or (str(there) if there else fresh)
 
 
 def _line(node: ContainerdNode, arguments: Mapping[str, Any]) -> str:
@@ -176,22 +190,28 @@ def _refuse_other_application(node: ContainerdNode) -> None:
         raise node.fail(
             f"the name {node.service.name} is taken by a service with which {nssm.PROGRAM} starts {program}, so it was "
             "left alone",
-            f"set service to another name, or remove that service (sc.exe delete {node.service.name}) and run again",
+            f"set {in_role('service', 'containerd_service')} to another name, or remove that service "
+            f"(sc.exe delete {node.service.name}) and run again",
         )
 
 
-def _parameter_steps(node: ContainerdNode, changed: Mapping[str, nssm.Value]) -> Iterator[Step]:
+def _parameter_steps(node: ContainerdNode, changed: Mapping[str, nssm.Value], gone: Collection[str]) -> Iterator[Step]:
     key = nssm.key(node.service.name)
     for name, value in changed.items():
         write = write_registry(key, name, nssm.KINDS[name], value, replaces=node.parameters.get(name))
         yield Step(f"set {name} of nssm for service {node.service.name}", write)
+    for name in gone:
+        remove = remove_registry(key, name, replaces=node.parameters[name])
+        yield Step(f"remove {name} of nssm for service {node.service.name}", remove)
 
 
-def _parameter_diff(node: ContainerdNode, changed: Mapping[str, nssm.Value]) -> list[dict[str, str]]:
-    if not changed:
+def _parameter_diff(
+    node: ContainerdNode, changed: Mapping[str, nssm.Value], gone: Collection[str]
+) -> list[dict[str, str]]:
+    if not changed and not gone:
         return []
+    wanted = {name: value for name, value in {**node.parameters, **changed}.items() if name not in gone}
     before, after = (
-        "".join(f"{name} = {value}\n" for name, value in parameters.items())
-        for parameters in (node.parameters, {**node.parameters, **changed})
+        "".join(f"{name} = {value}\n" for name, value in parameters.items()) for parameters in (node.parameters, wanted)
     )
     return [file_diff(f"nssm's parameters of service {node.service.name}", before, after)]
