@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,6 +108,56 @@ def test_what_cannot_be_had_is_told_and_the_rest_is_there(
     assert "kubelet.exe.sha256: 404" in said
     assert "kubeadm 1.36.1: it is a web page, not a checksum" in said
     assert "nssm 2.24-101-g897c7ad: its project publishes none" in said
+
+
+def site(folder: Path, **variables: object) -> str:
+    shutil.copytree(DEMO, folder, dirs_exist_ok=True)
+    (folder / "group_vars" / "win2025.yml").write_text(yaml.safe_dump(variables))
+    return str(folder)
+
+
+def test_the_inventorys_variables_count_as_they_do_for_the_role(
+    mirror: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = {"name": "own", "version": "1", "url": "https://example.com/own.exe"}
+    extra = [
+        {"name": "kubeadm", "version": "1.36.0"},
+        {**own, "sha256": "0" * 64},
+        {**own, "version": "2", "sha256_url": f"{mirror}/v1.36.1/bin/windows/amd64/kubelet.exe.sha256"},
+    ]
+    inventory = site(
+        tmp_path, artifacts_mirror=mirror, artifacts_crictl_version="{{ '1.36' ~ '.1' }}",
+        artifacts_cni_plugins_version="", artifacts_extra=extra,
+    )  # fmt: skip
+    shown = main(["artifacts", "-i", inventory, "--mirror", mirror])
+    told = capsys.readouterr()
+    assert (shown, told.err) == (0, "")
+    pinned = yaml.safe_load(told.out)["artifacts_pinned"]
+    # win2022 has none of these variables.
+    assert pinned["crictl"] == {"1.36.0": sha256("crictl", "1.36.0"), "1.36.1": sha256("crictl", "1.36.1")}
+    assert list(pinned["kubeadm"]) == ["1.36.0", "1.36.1"]
+    assert pinned["own"] == {"2": sha256("kubelet", "1.36.1")}
+    both = {"hosts": None, "children": {"windows": {"children": {"win2025": {"hosts": {"win2025-0": None}}}}}}
+    (tmp_path / "hosts.yml").write_text(yaml.safe_dump({"all": both}))
+    fleet = (tmp_path / "group_vars" / "windows.yml").read_text().replace("    win2022: {host: ltsc2022}\n", "")
+    (tmp_path / "group_vars" / "windows.yml").write_text(
+        "\n".join(line for line in fleet.splitlines() if "windows-2022" not in line)
+    )
+    assert main(["artifacts", "-i", inventory]) == 0
+    pinned = yaml.safe_load(capsys.readouterr().out)["artifacts_pinned"]
+    assert "cni-plugins" not in pinned
+    assert list(pinned["crictl"]) == ["1.36.1"]
+
+
+def test_a_template_that_needs_a_play_is_told_with_the_flag(
+    mirror: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inventory = site(tmp_path, artifacts_crictl_version="{{ nobody_knows }}", artifacts_mirror="http://mirror.example")
+    assert main(["artifacts", "-i", inventory, "--mirror", mirror]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "artifacts_crictl_version is a template that cannot be evaluated" in said
+    assert "--artifact crictl=VERSION" in said
+    assert main(["artifacts", "-i", inventory, "--mirror", mirror, "--artifact", "crictl=1.36.0"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,15 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from lockstep.artifacts.pins import Pin, PinsError, pins_text, read_pins
-from lockstep.artifacts.request import at_mirror
 from lockstep.artifacts.sums import SumsError, digest_in, sums_problem
 from lockstep.artifacts.web import WebError, fetch
-from lockstep.catalog.artifacts import Artifact, artifact, default_version, known_artifacts
+from lockstep.catalog.artifacts import known_artifacts
+from lockstep.cli.artifacts_asked import VARIABLES, Asked, Release, asked, file_of
 from lockstep.cli.command import InputError, Subparsers
 from lockstep.cli.source import add_source, checked
-from lockstep.fleet.plan import Plan
+from lockstep.fleet.inventory.variables import variables_of
 from lockstep.report.table import columns
 from lockstep.words import nearest
 
@@ -26,7 +25,9 @@ _DESCRIPTION = """\
 Print the SHA-256 of every release that the nodes of a description need, as its
 project publishes it over https, or of files that are there (--from): a list to
 commit beside the inventory. With it nodes are provisioned without asking
-anybody for checksums, also where there is no internet.
+anybody for checksums, also where there is no internet. Which releases these
+are, and the mirror, the inventory's variables say as they do for the role:
+artifacts_crictl_version and its like, artifacts_extra, artifacts_mirror.
 
 Releases that are pinned in the file already (-o) stay as they are; one whose
 published checksum is another now is refused."""
@@ -58,7 +59,12 @@ def add_parser(commands: Subparsers) -> None:
     parser.add_argument(
         "--from", dest="folder", type=Path, metavar="FOLDER", help="take the SHA-256 of the files there, asking nobody"
     )
-    parser.add_argument("--mirror", metavar="URL", help="take published checksums from a mirror of the releases")
+    parser.add_argument(
+        "--mirror",
+        metavar="URL",
+        help="take published checksums from a mirror of the releases; "
+        "the inventory's artifacts_mirror if not given, '' for the projects themselves",
+    )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write the list there, completing what is in it"
     )
@@ -71,12 +77,12 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"--mirror {options.mirror}: {problem}")
     if options.folder and not options.folder.is_dir():
         raise InputError(f"--from {options.folder}: there is no such folder")
-    releases = _releases(options)
-    if releases is None:
+    wanted = _asked(options)
+    if wanted is None:
         return 1
     pins = _known(options.output)
     before = len(pins)
-    failed = list(_pinned(releases, pins, options))
+    failed = list(_pinned(wanted.ordered(), pins, options))
     text = pins_text(list(pins.values()), known_artifacts())
     if options.output:
         options.output.parent.mkdir(parents=True, exist_ok=True)
@@ -84,9 +90,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"{options.output}: {_counted(len(pins), 'release')}, {len(pins) - before} of them new")
     elif pins:
         print(text, end="")
-    for each in failed:
-        print(_wrapped(f"lockstep: {each.what}: {each.why}"), file=sys.stderr)
-    return 1 if failed else 0
+    for text in (*wanted.notes, *wanted.problems, *(f"{each.what}: {each.why}" for each in failed)):
+        print(_wrapped(f"lockstep: {text}"), file=sys.stderr)
+    return 1 if failed or wanted.problems else 0
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -98,33 +104,21 @@ def _named(text: str) -> tuple[str, str]:
     return name, version.removeprefix("v")
 
 
-def _releases(options: argparse.Namespace) -> list[Artifact] | None:
-    """Return the releases that are asked for, each once; None where the description cannot be planned."""
-    fleet: list[dict[str, str]] = [{}]
-    if options.file or options.inventory:
-        plan = checked(options).plan
-        if plan is None:
-            return None
-        fleet = list(_versions(plan))
-    elif not options.artifact:
-        raise InputError("name the description (a YAML file, or an inventory with -i), or an artifact with --artifact")
-    asked = dict(options.artifact)
-    found: dict[tuple[str, str], Artifact] = {}
-    for versions in fleet:
-        own = {**versions, **{name: version for name, version in asked.items() if version}}
-        names = [name for name in known_artifacts() if name in asked or (versions and name != "nssm")]
-        for name in names:
-            version = own.get(name) or default_version(name, own)
-            if not version:
-                raise InputError(f"--artifact {name}: say which version, {name}=VERSION")
-            found[name, version] = artifact(name, version)
-    order = known_artifacts()
-    return sorted(found.values(), key=lambda each: order.index(each.name))
-
-
-def _versions(plan: Plan) -> Iterator[dict[str, str]]:
-    for pool in plan.pools.values():
-        yield {"containerd": pool.containerd.version, "kubelet": pool.kubelet.version}
+def _asked(options: argparse.Namespace) -> Asked | None:
+    """Return the releases that are asked for; None where the description cannot be planned."""
+    named = dict(options.artifact)
+    if not options.file and not options.inventory:
+        if not named:
+            raise InputError(
+                "name the description (a YAML file, or an inventory with -i), or an artifact with --artifact"
+            )
+        return asked(None, {}, {}, named, options.mirror)
+    loaded = checked(options)
+    if loaded.plan is None:
+        return None
+    path, vault = options.inventory, options.vault_password_file
+    variables = variables_of(path, VARIABLES, vault) if path and loaded.hosts else {}
+    return asked(loaded.plan, loaded.hosts, variables, named, options.mirror)
 
 
 def _known(output: Path | None) -> dict[tuple[str, str], Pin]:
@@ -139,13 +133,13 @@ def _known(output: Path | None) -> dict[tuple[str, str], Pin]:
 
 
 def _pinned(
-    releases: Sequence[Artifact], pins: dict[tuple[str, str], Pin], options: argparse.Namespace
+    releases: Sequence[Release], pins: dict[tuple[str, str], Pin], options: argparse.Namespace
 ) -> Iterator[_Failed]:
     """Add a pin for each release, and yield those for which there is none or another one."""
     for release in releases:
-        what = f"{release.name} {release.version}"
+        what = str(release)
         try:
-            pin = _from_folder(release, options.folder) if options.folder else _published(release, options.mirror)
+            pin = _from_folder(release, options.folder) if options.folder else _published(release)
         except (WebError, SumsError, OSError) as error:
             yield _Failed(what, str(error))
             continue
@@ -158,27 +152,22 @@ def _pinned(
             )
 
 
-def _published(release: Artifact, mirror: str | None) -> Pin:
+def _published(release: Release) -> Pin:
     if release.sums is None:
         raise SumsError(f"its project publishes none; get {release.url} and give its folder with --from")
-    url = at_mirror(release.sums.url, mirror)
-    digest = digest_in(fetch(url), _file_name(release), release.sums.form)
-    return Pin(release.name, release.version, digest, url)
+    digest = digest_in(fetch(release.sums), file_of(release)[1], release.form)
+    return Pin(release.name, release.version, digest, release.sums)
 
 
-def _from_folder(release: Artifact, folder: Path) -> Pin:
+def _from_folder(release: Release, folder: Path) -> Pin:
     """Return the pin of a file that is there under its path at the project, or by its name alone."""
-    path = folder / urlsplit(release.url).path.lstrip("/")
-    found = next((each for each in (path, folder / _file_name(release)) if each.is_file()), None)
+    below, name = file_of(release)
+    found = next((each for each in (folder / below, folder / name) if each.is_file()), None)
     if found is None:
-        raise SumsError(f"neither {path} nor {folder / _file_name(release)} is there")
+        raise SumsError(f"neither {folder / below} nor {folder / name} is there")
     with found.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Pin(release.name, release.version, digest, f"of the file {found}")
-
-
-def _file_name(release: Artifact) -> str:
-    return urlsplit(release.url).path.rpartition("/")[2]
 
 
 def _wrapped(text: str) -> str:

@@ -87,7 +87,8 @@ class Files:
         return text
 
 
-def _read(path: Path, files: Files, vault_password_file: Path | None) -> Inventory:
+def opened(path: Path, vault_password_file: Path | None) -> tuple[Any, Any, Any]:
+    """Return Ansible's own loader, inventory and variables of an inventory."""
     from ansible.inventory.manager import InventoryManager  # noqa: PLC0415
     from ansible.parsing.dataloader import DataLoader  # noqa: PLC0415
     from ansible.vars.hostvars import HostVars  # noqa: PLC0415
@@ -100,6 +101,11 @@ def _read(path: Path, files: Files, vault_password_file: Path | None) -> Invento
     inventory = InventoryManager(loader=loader, sources=[str(path.absolute())])
     variables = VariableManager(loader=loader, inventory=inventory)
     HostVars(inventory=inventory, variable_manager=variables, loader=loader)
+    return loader, inventory, variables
+
+
+def _read(path: Path, files: Files, vault_password_file: Path | None) -> Inventory:
+    loader, inventory, variables = opened(path, vault_password_file)
     if not inventory._inventory.processed_sources:  # noqa: SLF001 - nothing public tells a source that failed
         return Inventory()
     templates = _Templates(loader, variables, files)
