@@ -50,15 +50,17 @@ class NodeAction(JobAction):
     anew = False
     """Whether the node is read whatever is known of it: what only reports tells what is there now."""
     _reached = False
+    _host = ""
     _cache: FileCache | None = None
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the task's result as plain data."""
+        self._host = str((task_vars or {}).get("inventory_hostname", ""))
         wanted = self._templar.template((task_vars or {}).get(CACHE_VARIABLE, True))
         if boolean(wanted, strict=False):
             self._cache = run_cache(self._task, self._connection)
         result = super().run(tmp, task_vars)
-        # Ansible shows a warning once, and without its host: what two nodes have in common would be told of one of them.
+        # Ansible shows a warning once, and without its host: one that two nodes have in common would be told once.
         host = (task_vars or {}).get("inventory_hostname")
         if host and result.get("warnings"):
             result["warnings"] = [f"{host}: {text}" for text in result["warnings"]]
@@ -88,8 +90,10 @@ class NodeAction(JobAction):
         """Return what `job` returns. What was known of the node is no base for anything once it failed."""
         try:
             return self.carry_out(session, arguments)
-        except BaseException:
+        except BaseException as error:
             session.forget()
+            if isinstance(error, TaskError) and isinstance(error.__cause__, ConnectionBrokeError):
+                error.facts = {"node": _node(self._host, error.facts.get("node", "")), **_others(error.facts)}
             raise
 
     def carry_out(self, session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -107,6 +111,15 @@ class NodeAction(JobAction):
             raise ConnectionBrokeError(str(error)) from error
         self._reached = True
         return Completed(int(completed["rc"]), str(completed["stdout"]), str(completed["stderr"]))
+
+
+def _node(host: str, known: str) -> str:
+    """Return what a node is called in the inventory, and what is known of it besides."""
+    return known if known.lower().startswith(host.lower()) else ", ".join(filter(None, (host, known)))
+
+
+def _others(facts: dict[str, str]) -> dict[str, str]:
+    return {label: text for label, text in facts.items() if label != "node"}
 
 
 def _may_be_outdated(session: Session, error: TaskError) -> bool:
