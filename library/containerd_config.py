@@ -19,6 +19,9 @@ description:
   - What containerd has in effect (C(containerd config dump)) is compared with what is planned, since a file that
     C(config.toml) imports may say otherwise; see O(overrides).
   - Files of version 2, 3 and 4 are read and edited in place. A new file has version 2 for containerd 1.x and 3 for 2.x.
+  - A file of a version that O(version) is too old for, after going back to an older containerd, is rewritten in one that
+    it reads, without its comments; the former file is kept as a backup, and the task warns of it. The task fails, naming
+    them, where the file has settings that the older version has no place for.
   - A run that was interrupted, at whatever point, is completed by the next one.
 version_added: "0.1.0"
 options:
@@ -126,7 +129,7 @@ options:
   metrics_address:
     description:
       - Where containerd serves metrics for Prometheus, for example V(127.0.0.1:1338). It asks nobody for a password.
-      - Left as it is if not given.
+      - Empty takes the setting away. Left as it is if not given.
     type: str
   imports:
     description:
@@ -145,7 +148,8 @@ options:
   registries:
     description:
       - Registries, with the hosts that containerd asks before them. Each gets a C(hosts.toml) in a folder of its own
-        below O(registry_path), which C(config.toml) then names. An empty list is none.
+        below O(registry_path), which C(config.toml) then names. An empty list is none, and with O(prune_registries)
+        takes away what an earlier run wrote.
       - What O(registry_path) holds is left alone if not given.
       - containerd passes over a C(hosts.toml) that it cannot read, and pulls from the registry itself. So everything
         here is checked for the release.
@@ -308,7 +312,7 @@ options:
   environment:
     description:
       - With O(manage_service), variables of containerd's process, for example C(HTTPS_PROXY); others stay. A null takes
-        one away. A user and password in a URL are masked wherever a task shows them.
+        one away. Values are masked wherever a task shows them; that one changes is seen.
     type: dict
     default: {}
     no_log: true
