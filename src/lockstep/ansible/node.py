@@ -28,6 +28,7 @@ _ADVICE = {
 _DEPENDENCY = re.compile(r"it depends on (\S+), which is")
 _DID_NOT_STOP = re.compile(r"did not stop\b")
 """The agent's words. Source: src/lockstep/node/agent/services.ps1."""
+_AS_BEFORE = "everything is as it was before"
 _TIMEOUT_OF = {"kubelet": "kubelet_timeout", "containerd": "containerd_timeout", "artifacts": "artifacts_timeout"}
 """The role's variable for the seconds that a service may take, by what the change is for."""
 
@@ -182,7 +183,9 @@ def _other_pool(found: Build) -> str:
 def _failure(error: NodeError, steps: Sequence[Step], system: System, subject: str, log: str | None) -> TaskError:
     facts: dict[str, str | None] = {"node": str(system), "step": _step(error, steps)}
     facts["it said"] = "\n".join(part for part in (error.message, error.output) if part)
-    facts["file"] = "\n".join(_rejected(path, steps) for path in error.rejected)
+    # A service that was not even started has refused nothing.
+    refused = () if _DEPENDENCY.search(error.message) else error.rejected
+    facts["file"] = "\n".join(_rejected(path, steps) for path in refused)
     facts["left"] = "\n".join(error.rollback_errors)
     facts["log"] = log if _of_service(error) else None
     facts["do"] = _service_advice(error, subject, log) or _advice(error)
@@ -202,6 +205,11 @@ def _rejected(path: str, steps: Sequence[Step]) -> str:
         if new
         else (f"{name} (as it was; the rejected one is {kept})")
     )
+
+
+def _is_new(step: Step) -> bool:
+    """Return whether a step registers a service, so that there was none before."""
+    return step.operation["op"] == "service.define" and step.operation.get("expect_binary_path", "") is None
 
 
 def _of_service(error: NodeError) -> bool:
@@ -232,14 +240,21 @@ def _summary(error: NodeError, steps: Sequence[Step], subject: str) -> str:
         return f"somebody else changed {error.subject} while this task ran, so it was left alone"
     if not error.rolled_back:
         return f"{subject} could not be configured, and not everything is as it was before"
-    if _stops(error):
-        return f"a service did not stop in time for {subject} to be configured, and everything is as it was before"
     restart = next((index for index, step in enumerate(steps) if step.operation["op"] == "service.restart"), len(steps))
     if error.code == "check_failed" and (error.step or 0) < restart:
         return f"{subject} refuses the new configuration, so the old one is back; the service was not touched"
     if error.code in {"service_failed", "timeout", "check_failed"}:
-        return f"{subject} did not come up with the new configuration, so the old one is back"
-    return f"{subject} could not be configured, and everything is as it was before"
+        return _service_summary(error, steps, subject)
+    return f"{subject} could not be configured, and {_AS_BEFORE}"
+
+
+def _service_summary(error: NodeError, steps: Sequence[Step], subject: str) -> str:
+    if _stops(error):
+        return f"a service did not stop in time for {subject} to be configured, and {_AS_BEFORE}"
+    if error.code == "service_failed" and _DEPENDENCY.search(error.message):
+        return f"{subject} did not start, because it depends on a service that does not run; {_AS_BEFORE}"
+    back = f"so {_AS_BEFORE}" if any(_is_new(step) for step in steps) else "so the old one is back"
+    return f"{subject} did not come up with the new configuration, {back}"
 
 
 def _step(error: NodeError, steps: Sequence[Step]) -> str:

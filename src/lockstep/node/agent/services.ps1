@@ -73,15 +73,15 @@ function New-ServiceFailure($Name, [string]$What, $Seconds) {
     return New-Failure 'service_failed' "$Name $What, with exit code $exitCode." $more
 }
 
-# What keeps a service from starting: those that it depends on and that do not run, as the end of a sentence.
+# What keeps a service from starting: those that it depends on and that do not run, as a part of a sentence.
 function Get-NotRunning([string]$Name) {
     $found = ''
     # A name with a plus sign is a group's.
     foreach ($other in (Get-ServiceDefinition $Name)['depends_on'] | Where-Object { $_ -notlike '+*' }) {
         $service = Get-NodeService $other
-        if (-not $service) { $found += "; it depends on $other, which is not registered" }
+        if (-not $service) { $found += " (it depends on $other, which is not registered)" }
         elseif ([string]$service.Status -ne 'Running') {
-            $found += "; it depends on $other, which is $($ServiceStates[[string]$service.Status]), exit code $((Get-ServiceProcess $other).exit_code)"
+            $found += " (it depends on $other, which is $($ServiceStates[[string]$service.Status]), exit code $((Get-ServiceProcess $other).exit_code))"
         }
     }
     return $found

@@ -70,16 +70,16 @@ def start(services: Services, name: str, seconds: float, settle: float) -> int:
 
 
 def _not_running(services: Services, name: str) -> str:
-    """Return which of the services that it depends on do not run, as the end of a sentence."""
+    """Return which of the services that it depends on do not run, as a part of a sentence."""
     service, found = services.get(name), ""
     for other in service.depends_on if service is not None else ():
         if other.startswith("+"):
             continue
         needed = services.get(other)
         if needed is None:
-            found += f"; it depends on {other}, which is not registered"
+            found += f" (it depends on {other}, which is not registered)"
         elif needed.state != "running":
-            found += f"; it depends on {other}, which is {needed.state}, exit code {needed.exit_code}"
+            found += f" (it depends on {other}, which is {needed.state}, exit code {needed.exit_code})"
     return found
 
 
