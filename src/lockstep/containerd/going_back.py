@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lockstep.catalog.containerd import Series, known_series, layout, layouts, option_types, series
-from lockstep.catalog.containerd_files import GoingBack, going_back
+from lockstep.catalog.containerd_files import GoingBack, going_back, snapshotters, snapshotters_of
 from lockstep.containerd.draft import Draft, same, shown
 from lockstep.containerd.errors import ContainerdConfigError
 from lockstep.containerd.scan import Path
@@ -74,7 +74,7 @@ def _one_back(data: Mapping[str, Any], found: int, facts: Series) -> tuple[dict[
                 lost += _handler(old, path, value, facts)
         elif found == _NEWER_NAMES and platforms and path[: len(platforms)] == platforms:
             lost += _platform(data, path, value, handlers)
-        elif (new := _new_place(path, rules)) is not None:
+        elif (new := _new_place(path, rules)) is not None and not _is_later_snapshotter(path, value, facts):
             _put(old, new, value)
         elif path[-2:] == ("cni", "bin_dirs") and isinstance(value, list) and len(value) == 1:
             _put(old, (*layout(found - 1).cni, "bin_dir"), value[0])
@@ -121,7 +121,7 @@ def _handler(old: dict[str, Any], path: Path, table: Any, facts: Series) -> list
         if name == "options" and isinstance(value, Mapping):
             kept[name], dropped = _options(value, table.get("runtime_type"), facts)
             lost += [shown((*path, name, each)) for each in dropped]
-        elif known is not None:
+        elif known is not None and not _is_later_snapshotter((known,), value, facts):
             kept[known] = value
         elif not _says_nothing(value) and (name, value) != ("sandboxer", _SANDBOXER):
             lost.append(shown((*path, name)))
@@ -149,6 +149,12 @@ def _platform(data: Mapping[str, Any], path: Path, value: Any, handlers: Path) -
         table = table.get(name) if isinstance(table, Mapping) else None
     own = table.get("snapshotter") if isinstance(table, Mapping) else None
     return [] if _says_nothing(snapshotter) or same(snapshotter, own) else [shown((*path, "snapshotter"))]
+
+
+def _is_later_snapshotter(path: Path, value: Any, facts: Series) -> bool:
+    """Return whether this names a snapshotter that came later: the older CRI plugin does not load with it."""
+    later = snapshotters() - snapshotters_of(facts.version)
+    return path[-1] == "snapshotter" and isinstance(value, str) and value in later
 
 
 def _says_nothing(value: Any) -> bool:
