@@ -19,9 +19,9 @@ description:
   - What containerd has in effect (C(containerd config dump)) is compared with what is planned, since a file that
     C(config.toml) imports may say otherwise; see O(overrides).
   - Files of version 2, 3 and 4 are read and edited in place. A new file has version 2 for containerd 1.x and 3 for 2.x.
-  - A file of a version that O(version) is too old for, after going back to an older containerd, is rewritten in one that
-    it reads, without its comments; the former file is kept as a backup, and the task warns of it. The task fails, naming
-    them, where the file has settings that the older version has no place for.
+  - A file of a version that O(version) is too old for, after going back to an older containerd, is rewritten in one
+    that it reads, without its comments; the former file is kept as a backup, and the task warns of it. The task fails,
+    naming them, where the file has settings that the older version has no place for.
   - A run that was interrupted, at whatever point, is completed by the next one.
 version_added: "0.1.0"
 options:

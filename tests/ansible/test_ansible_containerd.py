@@ -152,7 +152,7 @@ def test_handlers_that_are_not_planned_are_told_but_for_those_that_are_not_locks
     write(node, "version = 3\n" + "".join(own))
     smaller = fleet | {"runtime_classes": {"windows-2025": {"isolation": "process", "guest": "ltsc2025"}}}
     [warning] = node.planned("containerd_config", fleet=smaller)["warnings"]
-    assert "handler hv-big is on the node, but not planned: exclusive_handlers: true removes it" in warning
+    assert "handler hv-big is on the node, but not planned: exclusive_handlers: true (in the role, " in warning
     assert node.planned("containerd_config", fleet=smaller)["warnings"] == [warning]
     assert node.planned("containerd_config", fleet=smaller, exclusive_handlers=True)["warnings"] == []
     assert node.planned("containerd_config", fleet=smaller)["warnings"] == []
