@@ -14,15 +14,15 @@ from lockstep.node.operations import read_system, restart_service
 from lockstep.node.session import Completed, Session
 
 
-def breaks(command: str, standard_input: bytes) -> Completed:
+def breaks(*_: object) -> Completed:
     raise ConnectionBrokeError("connection reset by peer")
 
 
-def reads(session: Session, arguments: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+def reads(session: Session, _arguments: dict[str, Any], **_: object) -> dict[str, Any]:
     return {"read": read(session, [read_system()])}
 
 
-def changes(session: Session, arguments: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+def changes(session: Session, arguments: dict[str, Any], **_: object) -> dict[str, Any]:
     step = Step("restart", restart_service("kubelet", timeout_seconds=1))
     apply(session, "test", [step], System(arguments["name"], "10.0.26100", "Windows Server"), "kubelet")
     return {}
@@ -40,10 +40,10 @@ def test_a_broken_connection_names_the_host(job: Any, name: str, node: str) -> N
     class Action(NodeAction):
         pass
 
-    Action.job = staticmethod(job)  # type: ignore[method-assign]
+    Action.job = staticmethod(job)
     action = object.__new__(Action)
-    action._host = "win2025-0"  # noqa: SLF001
-    action._task = SimpleNamespace(check_mode=False)  # noqa: SLF001
+    action._host = "win2025-0"
+    action._task = SimpleNamespace(check_mode=False)
     with pytest.raises(TaskError, match="the connection broke") as raised:
-        action._do(Session(breaks), {"name": name})  # noqa: SLF001
+        action._do(Session(breaks), {"name": name})
     assert next(iter(raised.value.facts.items())) == ("node", node)
