@@ -22,7 +22,9 @@ except ImportError as error:
 class ActionModule(NodeAction):
     """Prepares Windows on a node."""
 
+    # Whether the value of `reboot` is one, the job itself tells: it names the variable that people set.
     spec = argument_spec(module_file(__file__))
+    spec["reboot"].pop("choices")
 
     def carry_out(self, session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return what the task returns; the connection is made anew while Windows restarts."""

@@ -70,6 +70,7 @@ options:
         the features works until somebody has restarted the node, so the role ends the play for this host.
       - V(never) fails where a restart is needed. What was changed stays, and the run after the restart goes on from
         there.
+      - Check mode fails where the real run would. With V(report) it goes on, and warns that the real run ends there.
     type: str
     choices: [auto, always, report, never]
     default: auto
@@ -98,7 +99,11 @@ options:
     type: str
     default: high_performance
   time_service:
-    description: Whether the service W32Time starts by itself and runs. False leaves it as it is.
+    description:
+      - Whether the service W32Time starts by itself; it is started when that is changed, or its servers. False leaves
+        it as it is.
+      - Where the machine is in no domain, Windows' own trigger stops the service after each boot. That is left so;
+        C(sc.exe triggerinfo W32Time delete) on the node ends it.
     type: bool
     default: true
   time_servers:
@@ -109,10 +114,11 @@ options:
     elements: str
     default: []
   dns_suffixes:
-    description: Suffixes that Windows tries for names without a dot, in this order. Empty leaves them as they are.
+    description:
+      - Suffixes that Windows tries for names without a dot, in this order. An empty list takes them away; what is not
+        given at all leaves them as they are.
     type: list
     elements: str
-    default: []
   folders:
     description: Folders that have to be there.
     type: list
@@ -271,6 +277,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+msg:
+  description: That Windows would be restarted, and why.
+  returned: in check mode, where it would be
+  type: str
+  sample: Windows would be restarted, because of feature Containers
 node:
   description: The node.
   returned: success

@@ -36,6 +36,9 @@ OTHER_DEFAULTS = {
 OTHER_NAMES = {"artifacts_artifacts": "artifacts_list", "windows_host_host": "windows_host_build"}
 """A variable that would be called after its role twice."""
 
+TOLD_BY_THE_MODULE = {"windows_host_reboot"}
+"""A variable whose choices the role leaves to its module, which tells what is wrong in a line."""
+
 modules = pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
 roles = pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
 
@@ -117,9 +120,8 @@ def test_a_role_agrees_with_its_module_on_types_choices_and_defaults(role: Path)
     module = documentation(ROOT / "library" / f"{MODULE_OF_ROLE[role.name]}.py")["options"]
     for name, described in module.items():
         variable = options[OTHER_NAMES.get(f"{role.name}_{name}", f"{role.name}_{name}")]
-        assert {key: variable.get(key) for key in ("type", "elements", "choices")} == {
-            key: described.get(key) for key in ("type", "elements", "choices")
-        }, name
+        alike = ("type", "elements", *(() if f"{role.name}_{name}" in TOLD_BY_THE_MODULE else ("choices",)))
+        assert {key: variable.get(key) for key in alike} == {key: described.get(key) for key in alike}, name
         own = f"{role.name}_{name}" in OTHER_DEFAULTS or "{{" in str(variable.get("default", "{{"))
         if not own and "default" in described:
             assert variable["default"] == described["default"], name

@@ -75,9 +75,9 @@ def server(tmp_path: Path) -> Host:
     return Host(tmp_path)
 
 
-def failure(server: Host, **given: Any) -> TaskError:
+def failure(server: Host, *, check_mode: bool = False, **given: Any) -> TaskError:
     with pytest.raises(TaskError) as caught:
-        server.do(**given)
+        server.do(check_mode=check_mode, **given)
     return caught.value
 
 
@@ -129,7 +129,7 @@ def test_check_mode_asks_once_and_changes_nothing(server: Host) -> None:
     assert shown["restart_needed"]
     assert shown["restart_reasons"] == [f"feature {name}" for name in HYPERV]
     titles = [entry["after_header"] for entry in shown["diff"]]
-    assert titles[-1] == "Windows features"
+    assert titles[-2:] == ["Windows features", "restart of Windows"]
     assert "folders" in titles
 
 
@@ -158,6 +158,29 @@ def test_report_changes_everything_and_leaves_the_restart(server: Host) -> None:
     assert (settled["changed"], settled["restart_needed"], settled["warnings"]) == (False, False, [])
 
 
+def test_check_mode_says_that_windows_would_be_restarted_and_why(server: Host) -> None:
+    because = f"because of {', '.join(f'feature {name}' for name in HYPERV)}"
+    shown = server.do(check_mode=True)
+    assert shown["msg"] == f"Windows would be restarted, {because}"
+    assert shown["diff"][-1]["after_header"] == "restart of Windows"
+    assert "Windows is restarted, because of feature Containers\n" in shown["diff"][-1]["after"]
+    left = server.do(check_mode=True, reboot="report")
+    assert "msg" not in left
+    assert "Windows waits for a restart, because of feature Hyper-V\n" in left["diff"][-1]["after"]
+    [warning] = left["warnings"]
+    assert f"Windows would wait for a restart, {because}: without --check this host's play ends here" in warning
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_check_mode_fails_where_the_real_run_does(server: Host, *, pending: bool) -> None:
+    if pending:
+        server.set_state("features", lambda state: state.update({"Hyper-V-Tools": "install_pending"}))
+    shown, real = failure(server, check_mode=True, reboot="never"), failure(server, reboot="never")
+    assert shown.message == real.message
+    assert shown.facts["do"] == real.facts["do"]
+    assert shown.result["steps"] == real.result["steps"]
+
+
 def test_never_fails_with_the_changes_made_and_the_run_after_the_restart_goes_on(server: Host) -> None:
     error = failure(server, reboot="never")
     assert "Windows has to be restarted, and lockstep_reboot is never" in str(error)
@@ -174,14 +197,13 @@ def test_a_node_on_which_kubelet_runs_is_restarted_only_where_that_is_said(serve
     service = Service("kubelet", "kubelet", "C:\\k\\kubelet.exe")
     service.state = "running"
     server.node.engine.services.add(service)
-    shown = server.do(check_mode=True)
-    assert LABEL not in shown["steps"]
-    assert any("would not be, because kubelet runs" in text for text in shown["warnings"])
-    error = failure(server)
-    text = " ".join(str(error).split())
-    assert "kubelet runs on this node: its pods would end" in text
-    assert "kubectl drain win2025-0" in text
-    assert error.result["changed"] is True
+    for check_mode, word in ((True, "would do"), (False, "done")):
+        error = failure(server, check_mode=check_mode)
+        text = " ".join(str(error).split())
+        assert "kubelet runs on this node: its pods would end" in text
+        assert "kubectl drain win2025-0" in text
+        assert word in error.facts
+        assert error.result["changed"] is True
     assert server.node.engine.boot == 1
     done = server.do(reboot="always")
     assert (done["steps"], done["features"]) == ([LABEL], INSTALLED)
@@ -353,6 +375,17 @@ def test_a_connection_that_breaks_at_the_restart_is_a_node_that_is_down(server: 
     _break(server, 3, when)
     assert (server.do()["features"], server.node.engine.boot) == (INSTALLED, 2)
     assert not server.do()["changed"]
+
+
+def test_suffixes_are_taken_away_by_an_empty_list_and_left_alone_by_none(server: Host) -> None:
+    server.do(dns_suffixes=["example.com"])
+    assert not server.do()["changed"]
+    key = "SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters"
+    assert server.do(dns_suffixes=[])["steps"] == [f"set HKLM\\{key}\\SearchList"]
+    assert server.state("registry")[key]["SearchList"]["value"] == ""
+    assert not server.do(dns_suffixes=[])["changed"]
+    server.set_state("registry", lambda state: state[key].pop("SearchList"))
+    assert not server.do(dns_suffixes=[])["changed"]
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["why"])

@@ -183,11 +183,13 @@ SERVICE = {"exists": True, "state": "running", "start_type": "automatic", "binar
         ({}, []),
         ({"start_type": "delayed"}, []),
         ({"start_type": "manual"}, ["service.define"]),
-        ({"state": "stopped"}, ["service.restart"]),
+        ({"state": "stopped"}, []),
         ({"state": "stopped", "start_type": "disabled"}, ["service.define", "service.restart"]),
     ],
 )
-def test_the_time_service_runs_and_starts_by_itself(change: dict[str, Any], steps: list[str]) -> None:
+def test_the_time_service_starts_by_itself_and_stays_stopped_where_windows_stops_it(
+    change: dict[str, Any], steps: list[str]
+) -> None:
     observed = seen(clock.READING, {**SERVICE, **change})
     assert [one["op"] for one in operations(clock.compare([], observed, managed=True))] == steps
     assert not clock.compare([], observed, managed=False).changes

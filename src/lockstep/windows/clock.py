@@ -29,7 +29,12 @@ def values(servers: Sequence[str]) -> list[Wanted]:
 
 
 def compare(servers: Sequence[str], observed: Observed, *, managed: bool) -> Aspect:
-    """Return what is to be done about the service and its servers; None of it where it is not managed."""
+    """Return what is to be done about the service and its servers; None of it where it is not managed.
+
+    What is held is that it starts by itself. It is started with that or with new servers, and not because it is
+    stopped: where a machine is in no domain, Windows' own trigger stops it after each boot, whatever its start type.
+    Source: Microsoft Learn, "Windows Time service doesn't start automatically on a workgroup computer" (KB 2385818).
+    """
     found = observed(READING)
     if not managed:
         return Aspect(_TITLE)
@@ -37,13 +42,15 @@ def compare(servers: Sequence[str], observed: Observed, *, managed: bool) -> Asp
         return Aspect(_TITLE, warnings=(f"this Windows has no service {SERVICE}: see to it that its clock is right",))
     settings = registry.compare(_TITLE, values(servers), observed)
     automatic, running = found["start_type"] in _AUTOMATIC, found["state"] == "running"
+    starts = bool(settings.changes) or not (automatic or running)
     before = f"{found['start_type'].replace('_', ' ')}, {found['state'].replace('_', ' ')}"
-    after = before if automatic and running else f"{found['start_type'] if automatic else 'automatic'}, running"
+    state = "running" if starts else found["state"].replace("_", " ")
+    after = f"{found['start_type'] if automatic else 'automatic'}, {state}"
     changes = list(settings.changes)
     if not automatic:
         define = define_service(SERVICE, {"start_type": "automatic"}, replaces=found["binary_path"])
         changes.append(Change(f"have service {SERVICE} start by itself", define))
-    if not running or settings.changes:
+    if starts:
         changes.append(
             Change(
                 f"{'re' if running else ''}start service {SERVICE}",

@@ -11,13 +11,17 @@ from lockstep.windows.aspect import Aspect, Change, Line, Observed
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A value that is to be. `value` None: it is not to be there. `restart`: what needs one to see the new value."""
+    """A value that is to be. `value` None: it is not to be there.
+
+    `restart`: what needs one to see the new value. `may_lack`: no value is as good as this one.
+    """
 
     key: str
     name: str
     kind: str
     value: RegistryValue | None
     restart: str | None = None
+    may_lack: bool = False
 
     @property
     def reading(self) -> Operation:
@@ -37,6 +41,7 @@ def compare(title: str, wanted: Sequence[Wanted], observed: Observed) -> Aspect:
         found = observed(value.reading)
         before = found.get("value") if found["exists"] else None
         same = before == value.value and (value.value is None or found["kind"] == value.kind)
+        same = same or (value.may_lack and before is None)
         line = Line(value.path, _shown(found), _shown(found) if same else _text(value.kind, value.value))
         lines.append(line)
         if not same:

@@ -16,7 +16,7 @@ _SEARCH_LIST = (r"HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters", "Sea
 
 @dataclass(frozen=True, slots=True)
 class HostSettings:
-    """The desired state of Windows on one node. Empty or None leaves an aspect as it is."""
+    """The desired state of Windows on one node. Empty or None leaves an aspect as it is, but () of suffixes is none."""
 
     features: tuple[str, ...] = ()
     feature_source: str | None = None
@@ -25,7 +25,7 @@ class HostSettings:
     power_scheme: str | None = None
     time_service: bool = False
     time_servers: tuple[str, ...] = ()
-    dns_suffixes: tuple[str, ...] = ()
+    dns_suffixes: tuple[str, ...] | None = None
     folders: tuple[Folder, ...] = ()
     path: tuple[str, ...] = ()
     defender_processes: tuple[str, ...] = ()
@@ -38,6 +38,7 @@ class HostSettings:
     def values(self) -> tuple[Wanted, ...]:
         """All values of the registry that are set as they are given."""
         own = [_LONG_PATHS] if self.long_paths else []
-        if self.dns_suffixes:
-            own.append(Wanted(*_SEARCH_LIST, "string", ",".join(self.dns_suffixes)))
+        if self.dns_suffixes is not None:
+            listed = ",".join(self.dns_suffixes)
+            own.append(Wanted(*_SEARCH_LIST, "string", listed, may_lack=not listed))
         return (*own, *self.registry)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lockstep.ansible.errors import TaskError, listed
+from lockstep.ansible.errors import TaskError, in_role, listed
 from lockstep.catalog.builds import UnknownBuild, resolve
 from lockstep.k8s.names import dns_subdomain_problem
 from lockstep.windows import access
@@ -26,6 +26,11 @@ _HIVE = "HKLM\\"
 _LONGEST_RESTART = 3600
 _PATH_LISTS = ("path_entries", "defender_processes", "defender_paths")
 _HYPERV = "hyper-v"
+REBOOT = ("auto", "always", "report", "never")
+"""What to do where Windows waits for a restart."""
+_OPTION = re.compile(r"(([a-z_]+)[^: ]*)(:.*)", re.DOTALL)
+_VARIABLES = {"host": "windows_host_build", "reboot": "lockstep_reboot", "reboot_timeout": "lockstep_reboot_timeout"}
+"""The variables that are not called as the option is."""
 _LARGEST = {"dword": 2**32, "qword": 2**64}
 
 
@@ -40,7 +45,7 @@ def settings_of(arguments: Mapping[str, Any]) -> HostSettings:
         power_scheme=SCHEMES.get(scheme, scheme.lower()) if scheme else None,
         time_service=arguments["time_service"],
         time_servers=tuple(arguments["time_servers"]) if arguments["time_service"] else (),
-        dns_suffixes=tuple(arguments["dns_suffixes"]),
+        dns_suffixes=None if arguments["dns_suffixes"] is None else tuple(arguments["dns_suffixes"]),
         folders=tuple(Folder(item["path"], _access(item["access"])) for item in arguments["folders"]),
         path=tuple(arguments["path_entries"]),
         defender_processes=tuple(arguments["defender_processes"]),
@@ -59,9 +64,17 @@ def needs_of(arguments: Mapping[str, Any]) -> Needs:
 
 def refuse_wrong_arguments(arguments: Mapping[str, Any]) -> None:
     """Raise TaskError that names every argument of which nothing can be made; nothing is asked of the node."""
-    problems = list(_problems(arguments))
+    problems = [_named(problem) for problem in _problems(arguments)]
+    if len(problems) == 1:
+        raise TaskError(problems[0])
     if problems:
         raise TaskError(listed("Windows cannot be prepared like this:", problems))
+
+
+def _named(problem: str) -> str:
+    """Return what is wrong with an option, with the variable that users of the role have for it."""
+    where, option, rest = _OPTION.fullmatch(problem).groups()  # type: ignore[union-attr]  # each begins so
+    return in_role(where, _VARIABLES.get(option, f"windows_host_{option}")) + rest
 
 
 def _problems(arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -70,7 +83,7 @@ def _problems(arguments: Mapping[str, Any]) -> Iterator[str]:
         for item in arguments[name]:
             if not _PATH.fullmatch(item):
                 yield f"{name}: '{item}' is no full Windows path: expected one such as C:\\folder, with backslashes"
-    for suffix in arguments["dns_suffixes"]:
+    for suffix in arguments["dns_suffixes"] or ():
         if problem := dns_subdomain_problem(suffix):
             yield f"dns_suffixes: {problem}"
     for server in arguments["time_servers"]:
@@ -91,6 +104,8 @@ def _single_problems(arguments: Mapping[str, Any]) -> Iterator[str]:
     scheme = arguments["power_scheme"]
     if scheme and scheme not in SCHEMES and not _GUID.fullmatch(scheme.lower()):
         yield f"power_scheme: '{scheme}' is no power scheme: expected {', '.join(SCHEMES)}, or the GUID of one"
+    if arguments["reboot"] not in REBOOT:
+        yield f"reboot: '{arguments['reboot']}' is none of {', '.join(REBOOT)}"
     timeout = arguments["reboot_timeout"]
     if not 1 <= timeout <= _LONGEST_RESTART:
         yield f"reboot_timeout: {timeout} is out of range: expected 1 to {_LONGEST_RESTART} seconds"

@@ -72,6 +72,15 @@ class Job:
         self._require_complete(observed)
         return Done(steps, [], self._states(observed))
 
+    def plan(self, observed: Observed) -> Done:
+        """Return what `carry_out` would do, as far as can be told before. Raises TaskError where that would fail."""
+        if host.blocks_features(self.settings, observed):
+            self._require_allowed([_EARLIER], [], observed, check_mode=True)
+        done = planned(self, observed)
+        if done.needed and self.reboot != "report":
+            self._require_allowed(done.needed, done.steps, observed, check_mode=True)
+        return done
+
     def _states(self, observed: Observed) -> dict[str, str]:
         return features.states(self.settings.features, observed)
 
@@ -109,7 +118,9 @@ class Job:
     def _may_restart(self, observed: Observed) -> bool:
         return self.reboot == "always" or (self.reboot == "auto" and not host.kubelet_runs(self.settings, observed))
 
-    def _require_allowed(self, reasons: list[str], steps: list[str], observed: Observed) -> None:
+    def _require_allowed(
+        self, reasons: list[str], steps: list[str], observed: Observed, *, check_mode: bool = False
+    ) -> None:
         """Raise TaskError where Windows may not be restarted now."""
         if self._may_restart(observed):
             return
@@ -123,7 +134,8 @@ class Job:
         else:
             message = f"Windows has to be restarted, and lockstep_reboot is {self.reboot}"
             do = "restart the node, then run again, which goes on from there; or set lockstep_reboot to auto"
-        facts = {"node": str(self.system), "because": ", ".join(reasons), "done": _counted(steps), "do": do}
+        because, done = ", ".join(reasons), "would do" if check_mode else "done"
+        facts = {"node": str(self.system), "because": because, done: _counted(steps), "do": do}
         raise TaskError(message, facts, {"changed": bool(steps), "steps": steps})
 
 
@@ -131,6 +143,13 @@ def _counted(steps: Sequence[str]) -> str:
     if not steps:
         return ""
     return f"all else: {len(steps)} step{'s' if len(steps) > 1 else ''}, the last was to {steps[-1]}"
+
+
+def restart_text(done: Done, reboot: str) -> str:
+    """Return what a plan says of the restart, a line for each reason; nothing where there is none."""
+    first = [_EARLIER] if done.steps[:1] == [LABEL] and len(done.steps) > 1 else []
+    what = "Windows waits for a restart" if reboot == "report" else "Windows is restarted"
+    return "".join(f"{what}, because of {reason}\n" for reason in (*first, *done.needed) if done.steps)
 
 
 def planned(job: Job, observed: Observed) -> Done:

@@ -10,7 +10,7 @@ from typing import Any
 from lockstep.ansible.errors import TaskError, listed
 from lockstep.ansible.node import System, file_diff, read
 from lockstep.ansible.windows_host.arguments import needs_of, refuse_wrong_arguments, settings_of
-from lockstep.ansible.windows_host.changes import Done, Job, planned
+from lockstep.ansible.windows_host.changes import Done, Job, planned, restart_text
 from lockstep.ansible.windows_host.restart import LABEL, Wait
 from lockstep.node.operations import Operation
 from lockstep.node.session import Session
@@ -54,8 +54,12 @@ def prepare(
     plan = host.compare(settings, observed)
     wait = Wait(arguments["reboot_timeout"], around.reconnect)
     job = Job(session, settings, system, arguments["reboot"], wait)
-    done = planned(job, observed) if check_mode else job.carry_out(observed)
+    expected = job.plan(observed) if check_mode else planned(job, observed)
+    done = expected if check_mode else job.carry_out(observed)
+    restart = restart_text(expected, arguments["reboot"])
+    told = {"msg": f"Windows would be restarted, because of {', '.join(done.needed)}"} if LABEL in done.steps else {}
     return {
+        **(told if check_mode else {}),
         "changed": bool(done.steps),
         "node": system.data(),
         "features": done.features,
@@ -63,8 +67,8 @@ def prepare(
         "restart_needed": bool(done.needed),
         "restart_reasons": done.needed,
         "restarted": not check_mode and LABEL in done.steps,
-        "warnings": [*warnings, *plan.warnings, *_waiting(done, arguments["reboot"], check_mode=check_mode)],
-        "diff": [_diff(aspect) for aspect in plan.different],
+        "warnings": [*warnings, *plan.warnings, *_waiting(done, check_mode=check_mode)],
+        "diff": [*map(_diff, plan.different), *([file_diff("restart of Windows", "", restart)] if restart else [])],
     }
 
 
@@ -96,15 +100,15 @@ def _judge(arguments: Mapping[str, Any], around: Surroundings, observed: Observe
     return [_line(problem) for problem in found]
 
 
-def _waiting(done: Done, reboot: str, *, check_mode: bool) -> list[str]:
+def _waiting(done: Done, *, check_mode: bool) -> list[str]:
     """Return that somebody has to restart Windows."""
     if not done.needed or LABEL in done.steps:
         return []
     reasons = ", ".join(done.needed)
     if not check_mode:
         return [f"Windows waits for a restart, because of {reasons}: restart the node, then run again"]
-    why = "kubelet runs" if reboot == "auto" else f"lockstep_reboot is {reboot}"
-    return [f"Windows would have to be restarted, because of {reasons}, and would not be, because {why}"]
+    ends = "without --check this host's play ends here; what follows is done by the run after the restart"
+    return [f"Windows would wait for a restart, because of {reasons}: {ends}"]
 
 
 def _diff(aspect: Aspect) -> dict[str, str]:
