@@ -10,7 +10,7 @@ short_description: Reads everything that matters of a Windows node at once
 description:
   - Returns build and patch, features, a pending restart, versions, services, the handlers in effect, kubelet's
     arguments and configuration, certificates and when they expire, disks, memory, the store of artifacts, firewall
-    rules, exclusions of Microsoft Defender, power scheme, pagefile and time, from one request.
+    rules, exclusions of Microsoft Defender, power scheme, pagefile and time, from one read.
   - Works on a bare node. What is not there is null, empty or C(exists=false), not an error.
   - As the first task of a play it also serves the modules that follow. What they will ask a node, as far as the play
     tells before its tasks come, is in the same request, and they ask again only when something was changed.

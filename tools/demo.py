@@ -79,7 +79,7 @@ class Run:
     def __str__(self) -> str:
         """Return the run in a few words."""
         changes = f"{self.changed} change{'' if self.changed == 1 else 's'}"
-        return f"{self.seconds:.0f} s, {changes}, {self.requests} requests a node"
+        return f"{self.seconds:.0f} s, {changes}, {self.requests} WinRM requests a node"
 
 
 def playbook(name: str, title: str, *arguments: str) -> Run:
