@@ -157,7 +157,9 @@ attributes:
       - Of a file in an archive that was not fetched yet it cannot say whether it differs from what is in place.
     support: full
   diff_mode:
-    description: Shows the release, the SHA-256 of its download and of each file in place, before and after, and what the store keeps.
+    description:
+      - Shows the release, the SHA-256 of its download and of each file in place, before and after, and what the store
+        keeps.
     support: full
 notes:
   - Every run reads each file in place to tell its SHA-256.
