@@ -143,8 +143,8 @@ options:
   bootstrap_kubeconfig:
     description:
       - The kubeconfig to join with, as text. It is a secret, and shown nowhere.
-      - It is written to C(bootstrap-kubelet.conf) as long as O(kubeconfig) is not there. The file stays then; kubelet does
-        not read it while its own certificate is valid, and would join with it again once that has expired.
+      - It is written to C(bootstrap-kubelet.conf) as long as O(kubeconfig) is not there. The file stays then; kubelet
+        does not read it while its own certificate is valid, and would join with it again once that has expired.
     type: str
     no_log: true
   client_ca:
@@ -238,7 +238,8 @@ options:
         description: Which service account tokens it gets, from 1.33 on.
         type: dict
   credential_provider_dir:
-    description: Full path of the folder that has the providers' programs. M(lockstep.windows.node_artifacts) brings them there.
+    description:
+      - Full path of the folder that has the providers' programs. M(lockstep.windows.node_artifacts) brings them there.
     type: str
     default: C:\k\credential-providers
   backup:

@@ -345,7 +345,8 @@ def test_interrupted_at_every_step_and_run_again(tmp_path: Path) -> None:
 
 def _break(server: Host, request_number: int, when: str) -> None:
     """Have the connection break once, before a request arrives or after it was carried out."""
-    run, broken = server.node.engine.execute, []
+    run = server.node.engine.execute
+    broken: list[bool] = []
 
     def breaking(line: str, stdin: bytes) -> Any:
         if server.node.requests != request_number or broken:

@@ -73,7 +73,10 @@ def _containerd(answers: Answers, arguments: Mapping[str, Any]) -> dict[str, Any
         facts["exists"] = file["exists"]
     if transaction := answers("containerd_transaction"):
         facts["interrupted"] = transaction["pending"]
-    return {**facts, **_effective(answers("containerd_dump")), "loaded_handlers": _loaded(answers("containerd_info"))}
+    # What the program would make of its file is in effect only where a service runs it.
+    if answers("containerd_service").get("exists"):
+        facts |= _effective(answers("containerd_dump"))
+    return {**facts, "loaded_handlers": _loaded(answers("containerd_info"))}
 
 
 def _effective(dump: Result) -> dict[str, Any]:
