@@ -11,7 +11,7 @@ from lockstep.ansible.errors import TaskError
 from lockstep.sim.engine import PowerLost
 
 if TYPE_CHECKING:
-    from tests.ansible.conftest import MakeNode, Node
+    from tests.ansible.nodes import MakeNode, Node
 
 CONFIG = r"C:\Program Files\containerd\config.toml"
 OWN = """\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.ansible.conftest import MakeNode, Node
+from tests.ansible.nodes import MakeNode, Node
 
 from lockstep.ansible.errors import TaskError
 

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.ansible.conftest import Node
+from tests.ansible.nodes import Node
 from tests.containerd.pem import certificate_and_key
 
 from lockstep.ansible.containerd.registries import ADMINISTRATORS_ONLY, same_access

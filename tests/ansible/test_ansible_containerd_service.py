@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ansible.conftest import Node
+from tests.ansible.nodes import Node
 
 from lockstep.ansible.command_line import flag_value
 from lockstep.ansible.containerd.node import read_operations

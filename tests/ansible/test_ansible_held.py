@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.ansible.conftest import MakeNode, Node, validated
+from tests.ansible.nodes import MakeNode, Node, validated
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node_info.ahead import MODULES

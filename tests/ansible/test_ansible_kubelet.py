@@ -13,7 +13,7 @@ from lockstep.ansible.node import ConnectionBrokeError
 from lockstep.sim.engine import PowerLost
 
 if TYPE_CHECKING:
-    from tests.ansible.conftest import MakeNode, Node
+    from tests.ansible.nodes import MakeNode, Node
 
 CONFIG = r"C:\var\lib\kubelet\config.yaml"
 OWN = """\

@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from tests.ansible.conftest import MakeNode, Node
+from tests.ansible.nodes import MakeNode, Node
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node_info.observe import observe

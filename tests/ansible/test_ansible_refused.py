@@ -12,7 +12,7 @@ import yaml
 from lockstep.ansible.errors import TaskError
 
 if TYPE_CHECKING:
-    from tests.ansible.conftest import MakeNode, Node
+    from tests.ansible.nodes import MakeNode, Node
 
 CASES = sorted((Path(__file__).parent / "cases" / "refused").glob("*.yaml"))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.artifacts.given import artifact
 
 from lockstep.artifacts.changes import changes
 from lockstep.artifacts.observed import Observed, observed, read_operations, service_names
@@ -18,20 +19,6 @@ from lockstep.node.operations import Program, check_program
 
 CASES = sorted((Path(__file__).parent / "cases" / "plan").glob("*.yaml"))
 ROOT = r"C:\ProgramData\lockstep\store"
-KEYS = (
-    "version",
-    "sha256",
-    "sha256_url",
-    "url",
-    "path",
-    "src",
-    "headers",
-    "proxy",
-    "into",
-    "format",
-    "files",
-    "services",
-)
 
 
 def digest(short: str | None) -> str | None:
@@ -40,7 +27,7 @@ def digest(short: str | None) -> str | None:
 
 
 def asked(case: dict[str, Any]) -> tuple[Wanted, ...]:
-    items = [{**dict.fromkeys(KEYS), **item, "sha256": digest(item["sha256"])} for item in case["artifacts"]]
+    items = [artifact(**{**item, "sha256": digest(item["sha256"])}) for item in case["artifacts"]]
     return wanted(items, Defaults(None, {}, published=False))
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.artifacts.given import artifact
 
 from lockstep.artifacts.observed import FOUND, Entry, Observed, ServiceSeen
 from lockstep.artifacts.plan import Plan, Task, plan
@@ -13,20 +14,6 @@ from lockstep.artifacts.request import Defaults, wanted
 from lockstep.artifacts.wanted import Wanted
 from lockstep.node.contract import check_request
 
-KEYS = (
-    "version",
-    "sha256",
-    "sha256_url",
-    "url",
-    "path",
-    "src",
-    "headers",
-    "proxy",
-    "into",
-    "format",
-    "files",
-    "services",
-)
 ROOT = r"C:\store"
 NAMES = ("containerd", "kubelet", "crictl")
 VERSIONS = ("1.35.0", "1.36.0", "1.36.1")
@@ -35,7 +22,7 @@ DIGESTS = st.sampled_from([f"{number:064x}" for number in range(5)])
 
 def release(name: str, version: str) -> Wanted:
     digest = f"{NAMES.index(name) * 10 + VERSIONS.index(version) + 100:064x}"
-    item = {**dict.fromkeys(KEYS), "name": name, "version": version, "sha256": digest}
+    item = artifact(name=name, version=version, sha256=digest)
     [found] = wanted([item], Defaults(None, {}, published=False))
     return found
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.artifacts.given import artifact
 
 from lockstep.artifacts.published import PublishedError, with_digests
 from lockstep.artifacts.request import Defaults, RequestError, at_mirror, wanted
@@ -14,20 +15,6 @@ from lockstep.artifacts.web import WebError, fetch
 
 CASES = Path(__file__).parent / "cases"
 D, E = "0123456789abcdef" * 4, "fedcba9876543210" * 4
-KEYS = (
-    "version",
-    "sha256",
-    "sha256_url",
-    "url",
-    "path",
-    "src",
-    "headers",
-    "proxy",
-    "into",
-    "format",
-    "files",
-    "services",
-)
 
 
 def cases(name: str) -> pytest.MarkDecorator:
@@ -37,7 +24,7 @@ def cases(name: str) -> pytest.MarkDecorator:
 
 def item(**given: Any) -> dict[str, Any]:
     digest = {"D": D, "E": E}.get(str(given.get("sha256")), given.get("sha256"))
-    return {**dict.fromkeys(KEYS), **given, "sha256": digest}
+    return artifact(**{**given, "sha256": digest})
 
 
 def one(defaults: Defaults | None = None, **given: Any) -> Wanted:

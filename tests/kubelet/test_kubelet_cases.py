@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.kubelet.data import HERE, cases
 
 from lockstep.kubelet.check import check_configuration, check_fields
 from lockstep.kubelet.command_line import merge_flags
 from lockstep.kubelet.configuration import merge_configuration, remove_configuration, same
 from lockstep.kubelet.fields import dotted
 from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
-
-HERE = Path(__file__).parent
-
-
-def cases(folder: str, *, refused: bool = False) -> list[Any]:
-    found = [
-        pytest.param(yaml.safe_load(path.read_text(encoding="utf-8")), id=path.stem)
-        for path in sorted((HERE / "cases" / folder).glob("*.yaml"))
-        if path.stem.startswith("refused-") is refused
-    ]
-    assert found, folder
-    return found
 
 
 def assert_same_text(result: str, expected: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kubelet.data import cases
 
 from lockstep.catalog.kubernetes import minor
 from lockstep.kubelet import credential_providers, joining, log_runner, nssm
@@ -17,18 +17,7 @@ from lockstep.kubelet.kubeadm_flags import read_flags
 from lockstep.kubelet.problem import CommandLineError
 from lockstep.kubelet.reserved import cpu_millicores, memory_mebibytes, reserved
 
-HERE = Path(__file__).parent
 GIB = 1024**3
-
-
-def cases(folder: str, *, refused: bool = False) -> list[Any]:
-    found = [
-        pytest.param(yaml.safe_load(path.read_text(encoding="utf-8")), id=path.stem)
-        for path in sorted((HERE / "cases" / folder).glob("*.yaml"))
-        if path.stem.startswith("refused-") is refused
-    ]
-    assert found, folder
-    return found
 
 
 @pytest.mark.parametrize("case", cases("kubeadm"))
