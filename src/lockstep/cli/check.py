@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockstep.cli.command import InputError, Subparsers
+from lockstep.cli.source import add_vault_password_file
 from lockstep.finding import Severity
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ def add_parser(commands: Subparsers) -> None:
     )
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files and folders; - is standard input")
     parser.add_argument("-i", "--inventory", type=Path, metavar="PATH", help="an inventory that describes the fleet")
-    parser.add_argument(
-        "--vault-password-file", type=Path, metavar="FILE", help="for values in the inventory that are vaulted"
-    )
+    add_vault_password_file(parser)
     parser.add_argument(
         "--containerd", type=_containerd, metavar="VERSION", help="the containerd that reads config.toml: 2.3.4"
     )

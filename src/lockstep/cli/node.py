@@ -13,6 +13,7 @@ import yaml
 
 from lockstep.cli.command import InputError, Subparsers
 from lockstep.cli.observe import observe
+from lockstep.cli.source import add_vault_password_file
 from lockstep.fleet.load import Loaded
 from lockstep.fleet.plan import PoolPlan
 from lockstep.report.findings import report
@@ -52,9 +53,7 @@ def add_parser(commands: Subparsers) -> None:
     )
     parser.add_argument("paths", nargs="*", type=Path, metavar="HOST|FILE", help="hosts, or files and folders")
     parser.add_argument("-i", "--inventory", type=Path, metavar="PATH", help="an Ansible inventory")
-    parser.add_argument(
-        "--vault-password-file", type=Path, metavar="FILE", help="for values in the inventory that are vaulted"
-    )
+    add_vault_password_file(parser)
     parser.add_argument("--full", action="store_true", help="every node in full, not in a table")
     parser.add_argument(
         "--format", choices=("text", "json", "yaml"), default="text", help="json and yaml have every fact"

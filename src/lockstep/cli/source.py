@@ -18,6 +18,11 @@ def add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-i", "--inventory", type=Path, metavar="PATH", help="an Ansible inventory whose group_vars hold it"
     )
+    add_vault_password_file(parser)
+
+
+def add_vault_password_file(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that opens an inventory's vaulted values."""
     parser.add_argument(
         "--vault-password-file", type=Path, metavar="FILE", help="for values in the inventory that are vaulted"
     )
