@@ -1,4 +1,4 @@
-"""Words in messages: shortened, and the one that was probably meant."""
+"""Words in messages: shortened, masked, and the one that was probably meant."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+MASK = "********"
+"""What is shown in place of a secret."""
 _LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 _CLOSE_ENOUGH = 0.6
 _CANDIDATES = 5

@@ -8,7 +8,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lockstep.ansible.text import MASK, masked_fields, shown_hosts, shown_toml, shown_yaml
+from lockstep.ansible.text import masked_fields, shown_hosts, shown_toml, shown_yaml
+from lockstep.words import MASK
 
 # Letters of a Greek alphabet, so that they are found nowhere else; quotes, backslashes and line breaks between them.
 SECRETS = st.text("αβγδ", min_size=4).flatmap(

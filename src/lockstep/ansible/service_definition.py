@@ -20,10 +20,10 @@ from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import Step, System, file_diff
 from lockstep.kubelet.arguments import split
 from lockstep.node.operations import Result, define_service
+from lockstep.words import MASK
 
 START_TYPES = ("automatic", "delayed", "manual", "disabled")
 RECOVERY_ACTIONS = ("none", "restart", "reboot", "run")
-_MASK = "********"
 _UNQUOTED_PROGRAM = re.compile(r'\s*([^"]*?\.exe)(?=[ \t]|$)', re.IGNORECASE)
 
 
@@ -239,7 +239,7 @@ def _lines(service: Result, shown: Callable[[str], str], former: Sequence[str] |
         name, _, value = line.partition("=")
         was = {each.partition("=")[0].upper(): each.partition("=")[2] for each in former or ()}
         another = was.get(name.upper(), value) != value
-        yield "environment", f"{name}={_MASK}" + (" (another value)" if another else "")
+        yield "environment", f"{name}={MASK}" + (" (another value)" if another else "")
     recovery = service.get("recovery")
     for number, each in enumerate(recovery["actions"] if recovery else (), start=1):
         yield f"failure {number}", f"{each['action']} after {each['delay_milliseconds'] / 1000:g} s"

@@ -13,8 +13,8 @@ import yaml
 from lockstep.containerd.scan import Entry, entries_of
 from lockstep.kubelet.arguments import split
 from lockstep.kubelet.service_line import normal_name
+from lockstep.words import MASK
 
-MASK = "********"
 _BOM = "\ufeff"
 
 # registry credentials in containerd's file; a value may be any kind of TOML string.

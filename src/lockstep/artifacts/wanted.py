@@ -9,8 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from lockstep.catalog.artifacts import Format, Says, Sums, Use
 from lockstep.node.operations import entry_name
-
-MASK = "********"
+from lockstep.words import MASK
 
 
 @dataclass(frozen=True, slots=True)

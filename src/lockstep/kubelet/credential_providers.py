@@ -16,7 +16,7 @@ from lockstep.catalog.data import load
 from lockstep.catalog.kubernetes import Minor
 from lockstep.kubelet import yaml_text
 from lockstep.kubelet.fields import duration
-from lockstep.words import nearest
+from lockstep.words import MASK, nearest
 
 _FIELDS = (
     "name",
@@ -30,7 +30,6 @@ _FIELDS = (
 _NEEDED = ("name", "matchImages", "defaultCacheDuration")
 _GATE = "KubeletServiceAccountTokenForCredentialProviders"
 _IMAGE = re.compile(r"[A-Za-z0-9*.-]+(?::[0-9]+)?(?:/\S*)?")
-MASK = "********"
 
 
 def api_version(facts: Minor) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from lockstep.words import MASK
+
 KUBECONFIG, BOOTSTRAP_KUBECONFIG = "kubeconfig", "bootstrap-kubeconfig"
 
 STANDALONE: Mapping[str, Any] = {
@@ -25,7 +27,6 @@ JOINED: Mapping[str, Any] = {
 }
 _SECRETS = frozenset({"token", "password", "client-key-data"})
 """Keys of a kubeconfig. Source: kubernetes/client-go tools/clientcmd/api/v1/types.go, AuthInfo."""
-_MASK = "********"
 
 
 def needs_client(fields: Mapping[str, Any]) -> Iterator[str]:
@@ -97,14 +98,14 @@ def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 def _masked(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _MASK if key in _SECRETS else _hidden(key, item) for key, item in value.items()}
+        return {key: MASK if key in _SECRETS else _hidden(key, item) for key, item in value.items()}
     return [_masked(item) for item in value] if isinstance(value, list) else value
 
 
 def _hidden(key: Any, value: Any) -> Any:
     """Return a value masked; the variables and parameters of a program that gives credentials may be any secret."""
     if key in ("env", "config") and value:
-        return _MASK
+        return MASK
     return _masked(value)
 
 

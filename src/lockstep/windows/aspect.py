@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from lockstep.node.operations import Operation, Result
 from lockstep.node.remembered import key
+from lockstep.words import MASK
 
-_MASK = "********"
 # Account and password in an address, of a proxy for example.
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 
@@ -70,4 +70,4 @@ class Aspect:
 
 def masked(text: str) -> str:
     """Return text to show."""
-    return _CREDENTIALS.sub(_MASK, text)
+    return _CREDENTIALS.sub(MASK, text)

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from lockstep.ansible.errors import TaskError, command
 from lockstep.artifacts.changes import Change
 from lockstep.artifacts.plan import Planned
-from lockstep.artifacts.wanted import MASK, Download, Share, Wanted, secrets_of, shown_url
+from lockstep.artifacts.wanted import Download, Share, Wanted, secrets_of, shown_url
 from lockstep.node.errors import NodeError
+from lockstep.words import MASK
 
 _FETCHING = ("store.add", "store.upload")
 _STARTING = ("service.restart", "program.check")
