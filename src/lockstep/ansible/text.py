@@ -40,17 +40,13 @@ _NOT_SHOWN = f"# Not shown: {_MASKED_FIELD} is written in a form in which it can
 
 def shown_toml(data: bytes | None) -> str:
     """Return containerd's configuration as text to show; empty where there is no file."""
-    text = _decoded(data)
-    for entry in reversed(list(_entries(text, lambda path: any(pair == _HEADERS for pair in pairwise(path[:-1]))))):
-        text = f'{text[: entry.start]}"{MASK}"{text[entry.end :]}'
+    text = _hidden(_decoded(data), lambda path: any(pair == _HEADERS for pair in pairwise(path[:-1])))
     return _TOML_SECRET.sub(rf'\1"{MASK}"', text)
 
 
 def shown_hosts(data: bytes | None) -> str:
     """Return a registry's hosts.toml as text to show: no value of a header; empty where there is no file."""
-    text = _decoded(data)
-    for entry in reversed(list(_entries(text, lambda path: _HEADER in path[:-1]))):
-        text = f'{text[: entry.start]}"{MASK}"{text[entry.end :]}'
+    text = _hidden(_decoded(data), lambda path: _HEADER in path[:-1])
     try:
         hidden = all(value == MASK for value in _header_values(tomllib.loads(text.removeprefix(_BOM))))
     except ValueError:
@@ -85,6 +81,13 @@ def shown_command_line(line: str) -> str:
 def masked_flags(flags: Mapping[str, str]) -> dict[str, str]:
     """Return kubelet's flags as data to show."""
     return {name: MASK if name == _MASKED_FLAG else value for name, value in flags.items()}
+
+
+def _hidden(text: str, hidden: Callable[[list[str]], bool]) -> str:
+    """Return TOML with the values of the entries masked whose path, in lower case, is to be hidden."""
+    for entry in reversed(list(_entries(text, hidden))):
+        text = f'{text[: entry.start]}"{MASK}"{text[entry.end :]}'
+    return text
 
 
 def _entries(text: str, hidden: Callable[[list[str]], bool]) -> Iterator[Entry]:
