@@ -11,7 +11,7 @@ from typing import Any
 from lockstep.ansible.errors import TaskError, in_role
 from lockstep.catalog.builds import Build, UnknownBuild, resolve
 from lockstep.node.errors import AgentError, NodeError
-from lockstep.node.operations import Operation, Result
+from lockstep.node.operations import Operation, Program, Result, run_program
 from lockstep.node.session import Applied, Session
 
 _RELEASE = re.compile(r"\bv?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
@@ -117,6 +117,11 @@ class Step:
 def restarts(steps: Sequence[Step]) -> bool:
     """Return whether a service is restarted by one of the steps."""
     return any(step.operation["op"] == "service.restart" for step in steps)
+
+
+def ask_release(program: Program, timeout_seconds: int) -> Operation:
+    """Return the operation whose result `release_of` takes."""
+    return run_program(program, ["--version"], timeout_seconds=timeout_seconds)
 
 
 def release_of(result: Result) -> str | None:

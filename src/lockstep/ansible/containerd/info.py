@@ -20,7 +20,7 @@ from lockstep.ansible.containerd.node import (
     info_arguments,
 )
 from lockstep.ansible.errors import TaskError
-from lockstep.ansible.node import Service, System, read, release_of, same_path
+from lockstep.ansible.node import Service, System, ask_release, read, release_of, same_path
 from lockstep.ansible.service_definition import program_of_line
 from lockstep.ansible.text import shown_toml
 from lockstep.containerd import ContainerdConfigError, inspect
@@ -91,7 +91,7 @@ def read_operations(arguments: Mapping[str, Any]) -> list[Operation]:
 
 def _asked(containerd: Program, crictl: Program, path: str, pipe: str | None, timeout: int) -> list[Operation]:
     return [
-        run_program(containerd, ["--version"], timeout_seconds=timeout),
+        ask_release(containerd, timeout),
         run_program(containerd, dump_arguments(path), timeout_seconds=timeout),
         run_program(crictl, info_arguments(pipe), timeout_seconds=timeout),
     ]

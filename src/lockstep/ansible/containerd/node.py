@@ -11,7 +11,7 @@ from typing import Any
 from lockstep.ansible.command_line import flag_value
 from lockstep.ansible.containerd.registries import ObservedRegistries, registry_operations
 from lockstep.ansible.errors import TaskError, in_role
-from lockstep.ansible.node import Service, System, read, release_of, same_path
+from lockstep.ansible.node import Service, System, ask_release, read, release_of, same_path
 from lockstep.ansible.service_definition import program_of_line
 from lockstep.kubelet import nssm
 from lockstep.kubelet.arguments import quote
@@ -173,9 +173,9 @@ def _named(arguments: Mapping[str, Any]) -> dict[str, Operation]:
         "system": read_system(),
         "file": read_file(arguments["path"]),
         "service": read_service(arguments["service"]),
-        "version": run_program(program, ["--version"], timeout_seconds=seconds),
+        "version": ask_release(program, seconds),
         "transaction": read_transaction(TRANSACTION),
-        "crictl": run_program(crictl_of(arguments), ["--version"], timeout_seconds=seconds),
+        "crictl": ask_release(crictl_of(arguments), seconds),
         "dump": run_program(program, dump_arguments(arguments["path"]), timeout_seconds=seconds),
     }
     if managed(arguments):

@@ -9,7 +9,7 @@ from typing import Any
 
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.kubelet.paths import HEALTH_PROGRAM, Paths
-from lockstep.ansible.node import Service, System, read, release_of, same_path
+from lockstep.ansible.node import Service, System, ask_release, read, release_of, same_path
 from lockstep.ansible.service_definition import program_of_line
 from lockstep.kubelet import log_runner, nssm
 from lockstep.kubelet.arguments import split
@@ -29,7 +29,6 @@ from lockstep.node.operations import (
     read_service,
     read_system,
     read_transaction,
-    run_program,
 )
 from lockstep.node.session import Session
 
@@ -174,7 +173,7 @@ def _named(arguments: Mapping[str, Any]) -> dict[str, Operation]:
         "system": read_system(),
         "configuration": read_file(arguments["path"]),
         "service": read_service(service),
-        "version": run_program(program_of(service), ["--version"], timeout_seconds=seconds),
+        "version": ask_release(program_of(service), seconds),
         "transaction": read_transaction(TRANSACTION),
     }
     named |= {f"nssm {name}": read_registry(nssm.key(service), name) for name in nssm.KINDS}
@@ -194,7 +193,7 @@ def _more(arguments: Mapping[str, Any]) -> dict[str, Operation]:
     if paths.config_dir:
         folders.append(paths.config_dir)
     return {
-        "program": run_program(Program(path=paths.program), ["--version"], timeout_seconds=arguments["timeout"]),
+        "program": ask_release(Program(path=paths.program), arguments["timeout"]),
         **{f"file {path}": read_file(path) for path in files},
         **{f"digest {path}": digest_file(path) for path in digests},
         **{f"folder {path}": read_folder(path) for path in folders},

@@ -10,7 +10,7 @@ from typing import Any
 from lockstep.ansible.containerd.node import TRANSACTION as CONTAINERD
 from lockstep.ansible.containerd.node import dump_arguments, info_arguments
 from lockstep.ansible.kubelet.node import TRANSACTION as KUBELET
-from lockstep.ansible.node import same_path
+from lockstep.ansible.node import ask_release, same_path
 from lockstep.ansible.service_definition import program_of_line
 from lockstep.kubelet import nssm
 from lockstep.node.operations import (
@@ -126,9 +126,7 @@ def _containerd(arguments: Mapping[str, Any]) -> dict[str, Operation]:
         "containerd_nssm_program": read_registry(nssm.key(service), nssm.APPLICATION),
         "containerd_transaction": read_transaction(CONTAINERD),
         **_programs(arguments, Program(rf"{arguments['containerd_programs']}\containerd.exe")),
-        "crictl_program": run_program(
-            Program(rf"{arguments['containerd_programs']}\crictl.exe"), ["--version"], timeout_seconds=timeout
-        ),
+        "crictl_program": ask_release(Program(rf"{arguments['containerd_programs']}\crictl.exe"), timeout),
     }
 
 
@@ -136,12 +134,12 @@ def _programs(arguments: Mapping[str, Any], containerd: Program) -> dict[str, Op
     timeout = arguments["timeout"]
     crictl = Program(arguments["crictl"] or ntpath.join(ntpath.dirname(str(containerd.path)), "crictl.exe"))
     return {
-        "containerd_version": run_program(containerd, ["--version"], timeout_seconds=timeout),
+        "containerd_version": ask_release(containerd, timeout),
         "containerd_dump": run_program(
             containerd, dump_arguments(arguments["containerd_path"]), timeout_seconds=timeout
         ),
         "containerd_info": run_program(crictl, info_arguments(None), timeout_seconds=timeout),
-        "crictl_version": run_program(crictl, ["--version"], timeout_seconds=timeout),
+        "crictl_version": ask_release(crictl, timeout),
     }
 
 
@@ -170,7 +168,7 @@ def _kubelet(arguments: Mapping[str, Any]) -> dict[str, Operation]:
         "kubelet_transaction": read_transaction(KUBELET),
         "kubeconfig": digest_file(arguments["kubeconfig"]),
         "kube_proxy_service": read_service(arguments["kube_proxy_service"]),
-        **{name: run_program(program, ["--version"], timeout_seconds=timeout) for name, program in programs.items()},
+        **{name: ask_release(program, timeout) for name, program in programs.items()},
     }
 
 
