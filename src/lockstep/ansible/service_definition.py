@@ -156,18 +156,23 @@ def program_of_line(line: str) -> str:
     return arguments[0].value if arguments else ""
 
 
+def program_name(line: str) -> str:
+    """Return the name of the program that a command line starts, in lower case; empty where it starts none."""
+    return ntpath.basename(program_of_line(line)).lower()
+
+
 def refuse_other_program(
     system: System, name: str, observed: Result, programs: Collection[str], *, option: str = "service"
 ) -> None:
     """Raise TaskError where the name is taken by a service that runs none of these programs (`containerd.exe`)."""
     if not observed["exists"]:
         return
-    program = program_of_line(str(observed["binary_path"]))
-    if ntpath.basename(program).lower() in {each.lower() for each in programs}:
+    line = str(observed["binary_path"])
+    if program_name(line) in {each.lower() for each in programs}:
         return
     facts = {
         "node": str(system),
-        "service": f"{name}, which runs {program or 'nothing'}",
+        "service": f"{name}, which runs {program_of_line(line) or 'nothing'}",
         "do": f"set {option} to another name, or, if nobody needs that service, remove it (sc.exe delete {name}) "
         "and run again",
     }

@@ -21,7 +21,7 @@ from lockstep.ansible.containerd.node import (
 )
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.node import Service, System, ask_release, read, release_of, same_path
-from lockstep.ansible.service_definition import program_of_line
+from lockstep.ansible.service_definition import program_name, program_of_line
 from lockstep.ansible.text import shown_toml
 from lockstep.containerd import ContainerdConfigError, inspect
 from lockstep.kubelet import nssm
@@ -49,7 +49,7 @@ def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_
     content = content_of(file)
     registered = Service.of(name, service)
     line = registered.binary_path
-    if ntpath.basename(program_of_line(line)).lower() == nssm.PROGRAM and application["exists"]:
+    if program_name(line) == nssm.PROGRAM and application["exists"]:
         line = f"{quote(str(application['value']))} {parameters.get('value') or ''}"
     pipe = _pipe(content, line)
     if line != registered.binary_path and not arguments["program"]:
@@ -115,9 +115,9 @@ def _warnings(service: Service, line: str, path: str) -> Iterator[str]:
     """Yield what makes the answers less than they look."""
     if not service.exists:
         return
-    program = program_of_line(line)
-    if ntpath.basename(program).lower() == nssm.PROGRAM:
+    if program_name(line) == nssm.PROGRAM:
         return
+    program = program_of_line(line)
     if not ntpath.dirname(program):
         yield (
             f"service {service.name} runs {program or 'nothing'}, which names no folder, so that it is not known which "

@@ -12,7 +12,7 @@ from lockstep.ansible.command_line import flag_value
 from lockstep.ansible.containerd.registries import ObservedRegistries, registry_operations
 from lockstep.ansible.errors import TaskError, in_role
 from lockstep.ansible.node import Service, System, ask_release, read, release_of, same_path
-from lockstep.ansible.service_definition import program_of_line
+from lockstep.ansible.service_definition import program_name, program_of_line
 from lockstep.kubelet import nssm
 from lockstep.kubelet.arguments import quote
 from lockstep.node.operations import (
@@ -78,7 +78,7 @@ class ContainerdNode:
     @property
     def wrapped(self) -> bool:
         """Whether nssm starts containerd."""
-        return ntpath.basename(program_of_line(self.service.binary_path)).lower() == nssm.PROGRAM
+        return program_name(self.service.binary_path) == nssm.PROGRAM
 
     @property
     def line(self) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ntpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.kubelet.paths import HEALTH_PROGRAM, Paths
 from lockstep.ansible.node import Service, System, ask_release, read, release_of, same_path
-from lockstep.ansible.service_definition import program_of_line
+from lockstep.ansible.service_definition import program_name
 from lockstep.kubelet import log_runner, nssm
 from lockstep.kubelet.arguments import split
 from lockstep.kubelet.joining import BOOTSTRAP_KUBECONFIG, KUBECONFIG
@@ -70,8 +69,8 @@ class KubeletNode:
     @property
     def wrapper(self) -> str:
         """What starts kubelet now; `none` where there is no service."""
-        program = ntpath.basename(program_of_line(self.service.binary_path)).lower()
-        return {log_runner.PROGRAM: RUNNER, nssm.PROGRAM: NSSM}.get(program, NONE)
+        names = {log_runner.PROGRAM: RUNNER, nssm.PROGRAM: NSSM}
+        return names.get(program_name(self.service.binary_path), NONE)
 
     @property
     def program(self) -> str | None:

@@ -11,7 +11,7 @@ from lockstep.ansible.containerd.node import TRANSACTION as CONTAINERD
 from lockstep.ansible.containerd.node import dump_arguments, info_arguments
 from lockstep.ansible.kubelet.node import TRANSACTION as KUBELET
 from lockstep.ansible.node import ask_release, same_path
-from lockstep.ansible.service_definition import program_of_line
+from lockstep.ansible.service_definition import program_name, program_of_line
 from lockstep.kubelet import nssm
 from lockstep.node.operations import (
     Operation,
@@ -145,9 +145,9 @@ def _programs(arguments: Mapping[str, Any], containerd: Program) -> dict[str, Op
 
 def elsewhere(answers: Answers, arguments: Mapping[str, Any]) -> dict[str, Operation]:
     """Return what is to be asked again where the service, or nssm for it, runs containerd from another folder."""
-    program = program_of_line(str(answers("containerd_service").get("binary_path") or ""))
-    if ntpath.basename(program).lower() == nssm.PROGRAM:
-        program = str(answers("containerd_nssm_program").get("value") or "")
+    line = str(answers("containerd_service").get("binary_path") or "")
+    wrapped = program_name(line) == nssm.PROGRAM
+    program = str(answers("containerd_nssm_program").get("value") or "") if wrapped else program_of_line(line)
     if not ntpath.dirname(program) or same_path(program, rf"{arguments['containerd_programs']}\containerd.exe"):
         return {}
     return _programs(arguments, Program(program))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import ntpath
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from lockstep.ansible.node import Service, release_of
 from lockstep.ansible.node_info.questions import Answers, certificate_paths
-from lockstep.ansible.service_definition import program_of_line
+from lockstep.ansible.service_definition import program_name
 from lockstep.ansible.text import masked_fields, masked_flags, shown_command_line
 from lockstep.catalog.kubernetes import UnknownMinor
 from lockstep.containerd import ContainerdConfigError, inspect
@@ -131,8 +130,7 @@ def _configuration(content: bytes | None) -> dict[str, Any]:
 def _flags(line: str, answers: Answers, version: str) -> dict[str, Any]:
     """Return kubelet's own command line, whatever starts it."""
     try:
-        program = ntpath.basename(program_of_line(line)).lower()
-        if program == nssm.PROGRAM:
+        if program_name(line) == nssm.PROGRAM:
             names = {"Application": "kubelet_nssm_program", "AppParameters": "kubelet_nssm_arguments"}
             own = nssm.line_of({name: answers(asked).get("value") for name, asked in names.items()})
         else:
