@@ -36,12 +36,17 @@ def key(service: str) -> str:
     return rf"HKLM\SYSTEM\CurrentControlSet\Services\{service}\Parameters"
 
 
+def whole_line(parameters: Mapping[str, object]) -> str:
+    """Return the command line of what nssm starts, its program first."""
+    return f"{quote(str(parameters.get(APPLICATION) or ''))} {parameters.get('AppParameters') or ''}".rstrip()
+
+
 def line_of(parameters: Mapping[str, object]) -> str:
     """Return kubelet's own command line, program first; raises CommandLineError where nssm starts something else."""
     program = str(parameters.get(APPLICATION) or "")
     if not program:
         raise CommandLineError("nssm.exe starts nothing: its parameter Application is not set", "remove the service")
-    line = f"{quote(program)} {parameters.get('AppParameters') or ''}".rstrip()
+    line = whole_line(parameters)
     try:
         at, runner = find_kubelet(line, split(line))
     except CommandLineError:

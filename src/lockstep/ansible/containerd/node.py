@@ -14,7 +14,6 @@ from lockstep.ansible.errors import TaskError, in_role
 from lockstep.ansible.node import Service, System, ask_release, read, release_of, same_path
 from lockstep.ansible.service_definition import program_name, program_of_line
 from lockstep.kubelet import nssm
-from lockstep.kubelet.arguments import quote
 from lockstep.node.operations import (
     Operation,
     Program,
@@ -87,7 +86,7 @@ class ContainerdNode:
             return None
         if not self.wrapped:
             return self.service.binary_path
-        return f"{quote(str(self.parameters.get('Application') or ''))} {self.parameters.get('AppParameters') or ''}"
+        return nssm.whole_line(self.parameters)
 
     @property
     def address_flag(self) -> str | None:
