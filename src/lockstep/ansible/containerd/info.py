@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import ntpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lockstep.ansible.command_line import flag_value
+from lockstep.ansible.containerd.answers import configured, dump_error, loaded_handlers
 from lockstep.ansible.containerd.node import (
     ADDRESS_FLAGS,
     CONFIG_FLAGS,
@@ -25,7 +25,6 @@ from lockstep.ansible.service_definition import program_name, program_of_line
 from lockstep.ansible.text import shown_toml
 from lockstep.containerd import ContainerdConfigError, inspect
 from lockstep.kubelet import nssm
-from lockstep.kubelet.arguments import quote
 from lockstep.node.operations import (
     Operation,
     Program,
@@ -50,7 +49,7 @@ def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_
     registered = Service.of(name, service)
     line = registered.binary_path
     if program_name(line) == nssm.PROGRAM and application["exists"]:
-        line = f"{quote(str(application['value']))} {parameters.get('value') or ''}"
+        line = nssm.whole_line({"Application": application["value"], "AppParameters": parameters.get("value")})
     pipe = _pipe(content, line)
     if line != registered.binary_path and not arguments["program"]:
         own = Program(str(application["value"]))
@@ -132,7 +131,7 @@ def _configured(content: bytes | None) -> dict[str, Any]:
     if content is None:
         return {}
     try:
-        return {"config_version": inspect(content).config_version, "configured": _told(content)}
+        return {"config_version": inspect(content).config_version, "configured": configured(content)}
     except ContainerdConfigError as error:
         return {"config_error": str(error)}
 
@@ -140,26 +139,16 @@ def _configured(content: bytes | None) -> dict[str, Any]:
 def _effective(dump: Result) -> dict[str, Any]:
     if not dump["found"]:
         return {}
-    if dump.get("exit_code") != 0:
-        return {"config_error": dump.get("stderr", "").strip() or "containerd config dump did not end in time"}
+    if said := dump_error(dump):
+        return {"config_error": said}
     text = dump["stdout"]
     try:
-        return {"config_dump": shown_toml(text.encode()), "effective": _told(text.encode())}
+        return {"config_dump": shown_toml(text.encode()), "effective": configured(text.encode())}
     except ContainerdConfigError as error:
         raise TaskError("what `containerd config dump` prints cannot be read", {"it says": str(error)}) from error
 
 
-def _told(content: bytes) -> dict[str, Any]:
-    view = inspect(content)
-    handlers = {name: dict(table) for name, table in view.handlers.items()}
-    return {"default_handler": view.default_handler, "pause_image": view.pause_image, "handlers": handlers}
-
-
 def _loaded(info: Result) -> dict[str, Any]:
     """Return the handlers of the running containerd; nothing where it, or crictl, is not there."""
-    if not info["found"] or info.get("exit_code") != 0:
-        return {}
-    try:
-        return {"loaded_handlers": sorted(json.loads(info["stdout"])["config"]["containerd"]["runtimes"])}
-    except (ValueError, KeyError, TypeError):
-        return {}
+    handlers = loaded_handlers(info)
+    return {} if handlers is None else {"loaded_handlers": handlers}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from lockstep.ansible.containerd.answers import configured, dump_error, loaded_handlers
 from lockstep.ansible.node import Service, release_of
 from lockstep.ansible.node_info.questions import Answers, certificate_paths
 from lockstep.ansible.service_definition import program_name
 from lockstep.ansible.text import masked_fields, masked_flags, shown_command_line
 from lockstep.catalog.kubernetes import UnknownMinor
-from lockstep.containerd import ContainerdConfigError, inspect
+from lockstep.containerd import ContainerdConfigError
 from lockstep.kubelet import log_runner, nssm
 from lockstep.kubelet.configuration import inspect_configuration
 from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
@@ -75,33 +75,18 @@ def _containerd(answers: Answers, arguments: Mapping[str, Any]) -> dict[str, Any
     # What the program would make of its file is in effect only where a service runs it.
     if answers("containerd_service").get("exists"):
         facts |= _effective(answers("containerd_dump"))
-    return {**facts, "loaded_handlers": _loaded(answers("containerd_info"))}
+    return {**facts, "loaded_handlers": loaded_handlers(answers("containerd_info"))}
 
 
 def _effective(dump: Result) -> dict[str, Any]:
     if not dump.get("found"):
         return {}
-    if dump.get("exit_code") != 0:
-        return {"error": dump.get("stderr", "").strip() or "containerd config dump did not end in time"}
+    if said := dump_error(dump):
+        return {"error": said}
     try:
-        view = inspect(dump["stdout"].encode())
+        return configured(dump["stdout"].encode())
     except ContainerdConfigError as error:
         return {"error": f"what containerd config dump prints cannot be read: {error}"}
-    return {
-        "default_handler": view.default_handler,
-        "pause_image": view.pause_image,
-        "handlers": {name: dict(table) for name, table in view.handlers.items()},
-    }
-
-
-def _loaded(info: Result) -> list[str] | None:
-    """Return the handlers of the running containerd; None where it, or crictl, is not there."""
-    if not info.get("found") or info.get("exit_code") != 0:
-        return None
-    try:
-        return sorted(json.loads(info["stdout"])["config"]["containerd"]["runtimes"])
-    except (ValueError, KeyError, TypeError):
-        return None
 
 
 def _kubelet(answers: Answers, arguments: Mapping[str, Any], version: str | None) -> dict[str, Any]:
