@@ -96,7 +96,7 @@ def plan(observed: Observed, wanted: Sequence[Wanted], task: Task) -> Plan:
     if pruned or observed.pending:
         label = "remove earlier releases from the store" if pruned else "remove what was left half done from the store"
         keep = [entry.entry for entry in observed.entries if entry.entry not in pruned]
-        keep += [entry for entry in _added(steps) if entry not in keep]
+        keep += [entry for entry in added(steps) if entry not in keep]
         steps.append(Planned(label, prune_store(task.root, keep)))
     return Plan(found, tuple(steps), tuple(each for each in fetched if isinstance(each.source, Push)), pruned)
 
@@ -105,6 +105,14 @@ def fetching(planned: Plan, task: Task) -> tuple[Planned, ...]:
     """Return the steps that only bring artifacts into the store: nothing can be decided without some of them."""
     fetched = [_fetch(each.wanted, task) for each in planned.undecided]
     return (*fetched, *(_keep(each, task) for each in planned.changes if _in_place_only(each)))
+
+
+def added(steps: Sequence[Planned]) -> Iterator[str]:
+    """Yield the names of the entries that these steps add to the store."""
+    for step in steps:
+        operation = step.operation
+        if operation["op"] == "store.add":
+            yield entry_name(operation["name"], operation["version"], operation["sha256"])
 
 
 def _in_place_only(change: Change) -> bool:
@@ -189,13 +197,6 @@ def _used(observed: Observed, due: Sequence[tuple[Change, Sequence[FileChange]]]
         ran = service.running or (observed.pending and service.automatic)
         if ran and any(runs(service, kind, change.wanted, file.file) for change, files in due for file in files):
             yield kind, service
-
-
-def _added(steps: Sequence[Planned]) -> Iterator[str]:
-    for step in steps:
-        if step.operation["op"] == "store.add":
-            operation = step.operation
-            yield entry_name(operation["name"], operation["version"], operation["sha256"])
 
 
 def _pruned(observed: Observed, found: Sequence[Change], keep: int) -> Iterator[str]:

@@ -13,7 +13,14 @@ from lockstep.ansible.artifacts.push import UPLOAD_TRANSACTION, check_files, pie
 from lockstep.ansible.artifacts.result import result
 from lockstep.ansible.artifacts.sums import fetch_once
 from lockstep.ansible.command_line import flag_value
-from lockstep.ansible.containerd.node import CONFIG_FLAGS, CONTAINERD, DEFAULT_FILE, address, version_arguments
+from lockstep.ansible.containerd.node import (
+    ADDRESS_FLAGS,
+    CONFIG_FLAGS,
+    CONTAINERD,
+    DEFAULT_FILE,
+    address,
+    check_answer,
+)
 from lockstep.ansible.errors import TaskError, command, listed
 from lockstep.ansible.node import Step, System, apply, read, same_path
 from lockstep.artifacts import observed as seen
@@ -27,15 +34,12 @@ from lockstep.catalog.artifacts import known_services
 from lockstep.node.operations import (
     Operation,
     Program,
-    check_program,
     content_of,
     read_file,
     read_system,
 )
 from lockstep.node.session import Session
 
-_ADDRESS_FLAGS = ("--address", "-address", "--a", "-a")
-"""Source: containerd cmd/containerd/command/main.go; golang/go package flag, to which one dash is as good as two."""
 _STORE_TRANSACTION = "artifacts-store"
 """Fetching alone changes nothing that there would be to go back to; see `node_artifacts_push`."""
 
@@ -225,8 +229,7 @@ def _health(node: ArtifactsNode, wanted: tuple[Wanted, ...], timeout: int) -> di
     if not _loads_default_file(service):
         return {}
     try:
-        pipe = address(node.containerd_file, flag_value(service.command_line, _ADDRESS_FLAGS))
+        pipe = address(node.containerd_file, flag_value(service.command_line, ADDRESS_FLAGS))
     except ValueError:
         return {}
-    check = check_program(Program(path=ctr), version_arguments(pipe), must_contain=["Server:"], timeout_seconds=timeout)
-    return {"containerd": check}
+    return {"containerd": check_answer(Program(path=ctr), pipe, timeout)}

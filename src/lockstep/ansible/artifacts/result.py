@@ -8,9 +8,8 @@ from typing import Any
 from lockstep.ansible.node import System, file_diff
 from lockstep.artifacts.changes import Change, FileChange
 from lockstep.artifacts.observed import Observed
-from lockstep.artifacts.plan import Plan, Planned
+from lockstep.artifacts.plan import Plan, Planned, added
 from lockstep.artifacts.warnings import warnings
-from lockstep.node.operations import Operation
 
 
 def result(
@@ -49,17 +48,12 @@ def _diff(planned: Plan, observed: Observed, root: str, done: Sequence[Planned])
         for each in planned.changes
         if each.differing
     ]
-    new = {_entry(step.operation) for step in done}
+    new = set(added(done))
     before = sorted({entry.entry for entry in observed.entries} - new)
-    added = [_entry(step.operation) for step in planned.steps if step.operation["op"] == "store.add"]
-    after = sorted({*before, *new, *added} - set(planned.pruned))
+    after = sorted({*before, *new, *added(planned.steps)} - set(planned.pruned))
     if after != before:
         entries.append(file_diff(f"{root} (what the node keeps)", _lines(before), _lines(after)))
     return entries
-
-
-def _entry(operation: Operation) -> str:
-    return f"{operation['name']}-{operation['version']}-{operation['sha256'][:12]}"
 
 
 def _before(change: Change) -> str:

@@ -15,12 +15,11 @@ from lockstep.ansible.containerd.node import (
     ContainerdNode,
     address,
     beside,
+    check_answer,
     dump_arguments,
     info_arguments,
     managed,
     read_node,
-    read_operations,
-    version_arguments,
 )
 from lockstep.ansible.containerd.registries import RegistriesPlan, planned_registries
 from lockstep.ansible.containerd.service import (
@@ -199,9 +198,7 @@ def _parsed(node: ContainerdNode, after: bytes, timeout: int) -> Step:
 def _healthy(node: ContainerdNode, after: bytes, arguments: Mapping[str, Any]) -> Step:
     timeout, pipe = arguments["timeout"], address(after, node.address_flag)
     if node.crictl is None:
-        ctr = beside(arguments, "ctr.exe")
-        check = check_program(ctr, version_arguments(pipe), must_contain=["Server:"], timeout_seconds=timeout)
-        return Step("have containerd answer ctr", check)
+        return Step("have containerd answer ctr", check_answer(beside(arguments, "ctr.exe"), pipe, timeout))
     names = [f'"{name}":' for name in inspect(after).handlers]
     check = check_program(node.crictl, info_arguments(pipe), must_contain=names, timeout_seconds=timeout)
     return Step("have containerd list its handlers", check)
@@ -262,6 +259,3 @@ def _result(node: ContainerdNode, plan: _Plan, arguments: Mapping[str, Any]) -> 
         "node": node.system.data(),
         "diff": [*([file] if differs else []), *others] if plan.steps else [],
     }
-
-
-__all__ = ["configure", "read_operations"]

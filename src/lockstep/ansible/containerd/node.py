@@ -18,6 +18,7 @@ from lockstep.node.operations import (
     Operation,
     Program,
     Result,
+    check_program,
     content_of,
     digest_file,
     read_file,
@@ -221,9 +222,10 @@ def info_arguments(pipe: str | None = None) -> list[str]:
     return ["--runtime-endpoint", "npipe://" + (pipe or DEFAULT_ADDRESS).replace("\\", "/"), "info"]
 
 
-def version_arguments(pipe: str) -> list[str]:
-    """Return the arguments with which ctr asks the containerd at this pipe for its version."""
-    return [*([] if pipe == DEFAULT_ADDRESS else ["--address", pipe]), "version"]
+def check_answer(ctr: Program, pipe: str, timeout_seconds: int) -> Operation:
+    """Return the operation in which the containerd at this pipe has to answer ctr."""
+    asked = [*([] if pipe == DEFAULT_ADDRESS else ["--address", pipe]), "version"]
+    return check_program(ctr, asked, must_contain=["Server:"], timeout_seconds=timeout_seconds)
 
 
 def address(content: bytes | None, flag: str | None = None) -> str:
