@@ -61,7 +61,7 @@ def install(
     Raises TaskError where the artifacts cannot be put on the node; what runs there is then as it was.
     """
     asked = _wanted(arguments)
-    node = read_node(session, arguments)
+    node = _read_node(session, arguments, asked)
     node.system.require(arguments["host"])
     wanted = _with_digests(with_known_digests(asked, node.observed), fetch, arguments["mirror"])
     job = _Job(session, arguments, wanted, node)
@@ -75,15 +75,17 @@ def install(
 
 def read_operations(arguments: Mapping[str, Any]) -> list[Operation]:
     """Return the operations that show all that a task with these arguments needs to know. Raises TaskError."""
-    wanted = _wanted(arguments)
+    return _operations(arguments, _wanted(arguments))
+
+
+def _operations(arguments: Mapping[str, Any], wanted: tuple[Wanted, ...]) -> list[Operation]:
     own: list[Operation] = [read_system(), read_file(DEFAULT_FILE)]
     return [*own, *seen.read_operations(arguments["store"], wanted, _services(arguments, wanted))]
 
 
-def read_node(session: Session, arguments: Mapping[str, Any]) -> ArtifactsNode:
+def _read_node(session: Session, arguments: Mapping[str, Any], wanted: tuple[Wanted, ...]) -> ArtifactsNode:
     """Return what one read of the node shows. Raises TaskError where it cannot be read."""
-    system, file, *rest = read(session, read_operations(arguments))
-    wanted = _wanted(arguments)
+    system, file, *rest = read(session, _operations(arguments, wanted))
     found = seen.observed(rest, wanted, _services(arguments, wanted))
     return ArtifactsNode(System.of(system), found, content_of(file))
 
@@ -145,7 +147,8 @@ def _adopt(job: _Job) -> dict[str, Any]:
     steps = fetching(job.planned, job.task)
     job.push()
     job.apply(_STORE_TRANSACTION, steps)
-    return _Job(job.session, job.arguments, job.wanted, read_node(job.session, job.arguments)).done(steps)
+    node = _read_node(job.session, job.arguments, job.wanted)
+    return _Job(job.session, job.arguments, job.wanted, node).done(steps)
 
 
 def _wanted(arguments: Mapping[str, Any]) -> tuple[Wanted, ...]:
