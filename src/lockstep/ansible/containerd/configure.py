@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lockstep.ansible.containerd.effective import imports_files, not_in_effect
@@ -146,7 +146,7 @@ def _planned(session: Session, node: ContainerdNode, settings: Settings, argumen
     service = planned_service(node, arguments) if managed(arguments) and present else ServicePlan()
     registries = planned_registries(session, node.registries, arguments)
     plan = _Plan(content, service, registries)
-    return _Plan(content, service, registries, tuple(_steps(node, plan, arguments)))
+    return replace(plan, steps=tuple(_steps(node, plan, arguments)))
 
 
 def _desired(node: ContainerdNode, settings: Settings, arguments: Mapping[str, Any]) -> bytes | None:
