@@ -10,8 +10,9 @@ import pytest
 from tests.ansible.nodes import Node
 from tests.containerd.pem import certificate_and_key
 
-from lockstep.ansible.containerd.registries import ADMINISTRATORS_ONLY, same_access
 from lockstep.ansible.errors import TaskError
+from lockstep.windows.access import ADMINISTRATORS
+from lockstep.windows.access import same as same_access
 
 ROOT = r"C:\ProgramData\containerd\certs.d"
 CONFIG = r"C:\Program Files\containerd\config.toml"
@@ -190,7 +191,7 @@ def test_a_handwritten_file_whose_secrets_cannot_be_masked_is_not_shown(node: No
 @pytest.mark.parametrize(
     ("access", "same"),
     [
-        (ADMINISTRATORS_ONLY, True),
+        (ADMINISTRATORS, True),
         ("D:P(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)", True),
         ("O:BAG:SYD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", True),
         ("D:AI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", False),
@@ -201,4 +202,4 @@ def test_a_handwritten_file_whose_secrets_cannot_be_masked_is_not_shown(node: No
     ],
 )
 def test_access_lists_that_grant_the_same(access: str | None, same: bool) -> None:  # noqa: FBT001
-    assert same_access(access, ADMINISTRATORS_ONLY) is same
+    assert same_access(access, ADMINISTRATORS) is same

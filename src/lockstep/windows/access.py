@@ -44,8 +44,10 @@ def granted(sddl: str) -> tuple[bool, frozenset[tuple[str, ...]]] | None:
     return "P" in match["flags"], frozenset(aces)
 
 
-def same(one: str, other: str) -> bool:
-    """Return whether two lists grant the same."""
+def same(one: str | None, other: str) -> bool:
+    """Return whether two lists grant the same; None, where there is nothing to be granted, is like no list."""
+    if one is None:
+        return False
     left, right = granted(one), granted(other)
     return left == right if left is not None and right is not None else one == other
 

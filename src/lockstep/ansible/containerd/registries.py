@@ -32,13 +32,12 @@ from lockstep.node.operations import (
     write_file,
 )
 from lockstep.node.session import Session
+from lockstep.windows.access import ADMINISTRATORS, same
 
-ADMINISTRATORS_ONLY = "D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)"
-"""Full control for LocalSystem, as which containerd runs, and for administrators; nothing from the folder above."""
 _MANIFEST = "lockstep.json"
 _PEM = b"-----BEGIN CERTIFICATE-----"
 _FOLDER, _LIST, _FILE = "registry folder", "registry manifest", "registry file "
-_ACL = re.compile(r"D:(?P<flags>[A-Z]*)(?P<entries>(?:\([^)]*\))*)")
+_ACL = re.compile(r"D:[A-Z]*(?:\([^)]*\))*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,25 +129,14 @@ def planned_registries(
         path = ntpath.join(root, _MANIFEST)
         steps.append(Step(f"write {path}", write_file(path, content, replaces=observed.manifest)))
     access = arguments["registry_access"]
-    if access and (steps or desired) and not same_access(observed.access, access):
-        who = "administrators only" if access == ADMINISTRATORS_ONLY else access
+    if access and (steps or desired) and not same(observed.access, access):
+        who = "administrators only" if access == ADMINISTRATORS else access
         steps.insert(0, Step(f"let {who} use {root}", ensure_folder(root, access)))
     return RegistriesPlan(
         steps=tuple(steps),
         diff=tuple(_diff(root, changed, removed, observed)),
         warnings=tuple(_warnings(root, edited, removed, desired)),
     )
-
-
-def same_access(one: str | None, other: str) -> bool:
-    """Return whether two access lists in SDDL grant the same: their entries, and that none comes from above."""
-    if one is None:
-        return False
-    left, right = _ACL.search(one), _ACL.search(other)
-    if left is None or right is None:
-        return one == other
-    entries = [{*re.findall(r"\([^)]*\)", found["entries"])} for found in (left, right)]
-    return entries[0] == entries[1] and ("P" in left["flags"]) == ("P" in right["flags"])
 
 
 def _manifest(content: bytes | None) -> dict[str, str]:
