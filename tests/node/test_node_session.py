@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockstep.node import script
 from lockstep.node.contract import ContractError, contract
 from lockstep.node.errors import NodeError, ProtocolError
 from lockstep.node.operations import (
@@ -61,7 +62,8 @@ def test_a_request_is_one_line_of_ascii_and_the_command_is_always_the_same() -> 
     assert stdin.count(b"\n") == 1
     sent = json.loads(stdin.decode("ascii"))
     assert sent["request"] == {"mode": "read", "operations": [{"op": "file.read", "path": "C:\\größe.toml"}]}
-    assert sent["script"].startswith("param([Xml.XmlElement]$Element)")
+    assert sent["script"][0].startswith("param([Xml.XmlElement]$Element)")
+    assert "\n".join(sent["script"]) == script.agent().rstrip("\n")
 
 
 def test_what_is_not_of_the_contract_is_not_sent() -> None:
