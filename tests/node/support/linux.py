@@ -30,7 +30,7 @@ SERVICES = "HKLM\\SYSTEM\\CurrentControlSet\\Services"
 _STATES = {"Running": "running", "Stopped": "stopped", "StartPending": "start_pending", "StopPending": "stop_pending"}
 
 
-_OF_FOLDERS = ("store.", "file.install")
+_OF_FOLDERS = ("store.", "file.install", "folder.")
 
 
 def _slashed(value: Any, tree: str) -> Any:
@@ -121,7 +121,7 @@ class LinuxBench:
             self.write(path, data)
         self._add_keys(case.registry)
         denied = [fault["path"] for fault in case.faults if fault["kind"] == "denied"]
-        self.environment["LOCKSTEP_STUB_DENIED"] = next(iter(denied), "")
+        self.environment["LOCKSTEP_STUB_DENIED"] = self._named(next(iter(denied), ""))
         for number, one in enumerate(case.services, start=1):
             self.add_service(one, process_id=4000 + number)
         yield
@@ -199,7 +199,11 @@ class LinuxBench:
         file.write_text(registry.merged(file.read_text() if file.exists() else None, keys))
 
     def _place(self, path: str) -> Path:
-        return self.folder / (path if self.tree is None else _slashed(path, self.tree))
+        return self.folder / self._named(path)
+
+    def _named(self, path: str) -> str:
+        """Return a path as the agent is asked for it here."""
+        return path if self.tree is None else str(_slashed(path, self.tree))
 
     def _program(self, path: str, source: Path) -> None:
         file = self._place(path)

@@ -122,18 +122,27 @@ def _ensure(context: Context, operation: Operation, step: Step) -> Result:
 
 
 def _undo(context: Context, step: Step) -> None:
-    """Take away the folders that were made, as far as nobody has put anything into them, and give access back."""
-    own = context.state(STATE)
-    former = {key: value for key, value in own.items() if key != _key(step.name)}
-    if step.state["access"] is not None:
-        former[_key(step.name)] = step.state["access"]
-    if former != own:
-        context.keep(STATE, former, f"give access to folder {step.name} back")
+    """Give access back, and take away the folders that were made, as far as nobody has put anything into them."""
+    if not step.state["made"]:
+        _keep(context, step.name, step.state["access"])
     for path in reversed(step.state["made"]):
-        try:
-            context.files.disk.remove_empty_folder(path)
-        except DiskError:
-            return
+        if context.files.disk.is_folder(path):
+            try:
+                context.files.disk.remove_empty_folder(path)
+            except DiskError:
+                return
+        # A folder's list goes with it, and one that stays keeps its own.
+        _keep(context, path, None)
+
+
+def _keep(context: Context, path: str, access: str | None) -> None:
+    """Keep a folder's own list, or that it has none, where that is not so yet."""
+    own = context.state(STATE)
+    wanted = {key: value for key, value in own.items() if key != _key(path)}
+    if access is not None:
+        wanted[_key(path)] = access
+    if wanted != own:
+        context.keep(STATE, wanted, f"give access to folder {path} back")
 
 
 GROUP = Group(
