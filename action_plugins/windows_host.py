@@ -31,10 +31,5 @@ class ActionModule(NodeAction):
         around = Surroundings(self._reconnect, lambda name: claim_name(name, self._host))
         return prepare(session, arguments, around, check_mode=self._task.check_mode)
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return the task's result as plain data."""
-        self._host = str((task_vars or {}).get("inventory_hostname", ""))
-        return super().run(tmp, task_vars)
-
     def _reconnect(self) -> None:
         self._connection.reset()

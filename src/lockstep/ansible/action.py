@@ -61,9 +61,8 @@ class NodeAction(JobAction):
             self._cache = run_cache(self._task, self._connection)
         result = super().run(tmp, task_vars)
         # Ansible shows a warning once, and without its host: one that two nodes have in common would be told once.
-        host = (task_vars or {}).get("inventory_hostname")
-        if host and result.get("warnings"):
-            result["warnings"] = [f"{host}: {text}" for text in result["warnings"]]
+        if self._host and result.get("warnings"):
+            result["warnings"] = [f"{self._host}: {text}" for text in result["warnings"]]
         return result
 
     def work(self, arguments: dict[str, Any]) -> dict[str, Any]:

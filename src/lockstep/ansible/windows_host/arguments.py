@@ -28,7 +28,6 @@ _PATH_LISTS = ("path_entries", "defender_processes", "defender_paths")
 _HYPERV = "hyper-v"
 REBOOT = ("auto", "always", "report", "never")
 """What to do where Windows waits for a restart."""
-_OPTION = re.compile(r"(([a-z_]+)[^: ]*)(:.*)", re.DOTALL)
 _VARIABLES = {"host": "windows_host_build", "reboot": "lockstep_reboot", "reboot_timeout": "lockstep_reboot_timeout"}
 """The variables that are not called as the option is."""
 _LARGEST = {"dword": 2**32, "qword": 2**64}
@@ -73,8 +72,9 @@ def refuse_wrong_arguments(arguments: Mapping[str, Any]) -> None:
 
 def _named(problem: str) -> str:
     """Return what is wrong with an option, with the variable that users of the role have for it."""
-    where, option, rest = _OPTION.fullmatch(problem).groups()  # type: ignore[union-attr]  # each begins so
-    return in_role(where, _VARIABLES.get(option, f"windows_host_{option}")) + rest
+    where, colon, rest = problem.partition(":")
+    option = where.partition("[")[0]
+    return in_role(where, _VARIABLES.get(option, f"windows_host_{option}")) + colon + rest
 
 
 def _problems(arguments: Mapping[str, Any]) -> Iterator[str]:

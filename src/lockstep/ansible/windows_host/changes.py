@@ -61,7 +61,7 @@ class Job:
             states |= _installed(changes, results)
         if not needed:
             return Done(steps, [], states)
-        if steps and not self._may_restart(observed):
+        if steps and not self.may_restart(observed):
             # Of several features, Windows does not say which one waits until it is asked.
             observed = Observed.of(asked := host.operations(self.settings), read(self.session, asked))
             needed, states = host.restart_reasons(self.settings, observed) or needed, self._states(observed)
@@ -115,14 +115,15 @@ class Job:
             }
             raise TaskError("Windows was restarted, and is not as it should be", facts, {"changed": True})
 
-    def _may_restart(self, observed: Observed) -> bool:
+    def may_restart(self, observed: Observed) -> bool:
+        """Return whether Windows may be restarted now."""
         return self.reboot == "always" or (self.reboot == "auto" and not host.kubelet_runs(self.settings, observed))
 
     def _require_allowed(
         self, reasons: list[str], steps: list[str], observed: Observed, *, check_mode: bool = False
     ) -> None:
         """Raise TaskError where Windows may not be restarted now."""
-        if self._may_restart(observed):
+        if self.may_restart(observed):
             return
         node = node_name(observed(host.SYSTEM))
         if self.reboot == "auto":
@@ -157,7 +158,7 @@ def planned(job: Job, observed: Observed) -> Done:
     changes = host.compare(job.settings, observed).changes
     needed = list(dict.fromkeys([*host.restart_reasons(job.settings, observed), *_reasons(changes, None)]))
     steps = [change.label for change in changes]
-    if job.reboot == "always" or (job.reboot == "auto" and not host.kubelet_runs(job.settings, observed)):
+    if job.may_restart(observed):
         first = [LABEL] if host.blocks_features(job.settings, observed) else []
         steps = [*first, *steps, *([LABEL] if needed else [])]
     return Done(steps, needed, features.states(job.settings.features, observed))

@@ -92,8 +92,7 @@ class _Restart:
             # It is there, but not everything of Windows is up.
             self.said = f"{error.operation} {error.subject}: {error.message}"
             return None
-        # Connections raise what the libraries below them raise, requests' and others' errors among that.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - connections raise what the libraries below them raise, all kinds
             self.said = str(error)
             return None
         machine = results[list(operations).index(MACHINE)]
