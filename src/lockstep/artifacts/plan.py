@@ -90,7 +90,7 @@ def plan(observed: Observed, wanted: Sequence[Wanted], task: Task) -> Plan:
         *(_keep(each, task) for each in found if _in_place_only(each) and each.wanted not in fetched),
         *(_stop(service, task) for _, service in reversed(used)),
         *(_install(each.wanted, file, task) for each, files in due for file in files),
-        *(_says(each.wanted) for each, files in due if _tells(each.wanted, files)),
+        *(step for each, files in due for step in _says(each.wanted, files)),
         *(step for kind, service in used for step in _start(kind, service, task) if task.start),
     ]
     if pruned or observed.pending:
@@ -172,17 +172,18 @@ def _install(wanted: Wanted, change: FileChange, task: Task) -> Planned:
     return Planned(f"install {file.path} of {wanted}", operation, wanted)
 
 
-def _tells(wanted: Wanted, files: Sequence[FileChange]) -> bool:
-    return wanted.says is not None and any(each.file.name == wanted.says.file for each in files)
-
-
-def _says(wanted: Wanted) -> Planned:
-    assert wanted.says is not None  # noqa: S101 - `_tells` has told so
-    path = next(file.path for file in wanted.files if wanted.says and file.name == wanted.says.file)
+def _says(wanted: Wanted, files: Sequence[FileChange]) -> Iterator[Planned]:
+    """Yield what has the program that tells its release do so, where it is among these files."""
+    says = wanted.says
+    if says is None:
+        return
+    path = next((each.file.path for each in files if each.file.name == says.file), None)
+    if path is None:
+        return
     operation = check_program(
-        Program(path=path), wanted.says.arguments, must_contain=[wanted.says.text], timeout_seconds=_CHECK_SECONDS
+        Program(path=path), says.arguments, must_contain=[says.text], timeout_seconds=_CHECK_SECONDS
     )
-    return Planned(f"have {wanted.says.file} say {wanted.says.text}", operation, wanted)
+    yield Planned(f"have {says.file} say {says.text}", operation, wanted)
 
 
 def _start(kind: str, service: ServiceSeen, task: Task) -> Iterator[Planned]:

@@ -106,8 +106,11 @@ class _One:
         given = str(item["version"] or "").removeprefix("v")
         self.version = given or (default_version(self.name, versions) if self.known else None) or ""
         self.facts: Artifact | None = artifact(self.name, self.version) if self.known and self.version else None
+        self.given = [key for key in _SOURCES if item[key]]
         self.source = self._source()
         self.format = self._format()
+        self.digest = self._digest()
+        self.sums = self._sums()
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with it."""
@@ -122,16 +125,14 @@ class _One:
             got = f", got '{shortened(self.version)}'" if self.version else ""
             yield f"version: expected a release, such as 2.3.4{got}"
             return
-        given = [key for key in _SOURCES if self.item[key]]
-        if len(given) > 1:
-            yield f"{' and '.join(given)} exclude each other: it comes from one place"
+        if len(self.given) > 1:
+            yield f"{' and '.join(self.given)} exclude each other: it comes from one place"
         yield from self._source_problems()
         yield from self._file_problems()
         yield from self._digest_problems()
 
     def wanted(self) -> Wanted:
         """Return it, once there are no problems."""
-        assert self.source is not None  # noqa: S101 - `problems` has told otherwise
         folder = self.item["into"] or (self.facts.folder if self.facts else "")
         services = dict(self.facts.services) if self.facts else {}
         own = self.item["services"]
@@ -139,20 +140,20 @@ class _One:
         return Wanted(
             name=self.name,
             version=self.version,
-            digest=self._digest(),
-            sums=self._sums(),
+            digest=self.digest,
+            sums=self.sums,
             published_name=self._published_name(),
             source=self.source,
             format=self.format,
             files=files,
             services=services if own is None else {file.name: dict.fromkeys(own, "always") for file in files},
             says=self.facts.says if self.facts else None,
-            pinned=bool(self._digest()) and not self.item["sha256"],
+            pinned=bool(self.digest) and not self.item["sha256"],
         )
 
     def _unknown_problems(self) -> Iterator[str]:
         missing = [key for key in ("version", "into") if not self.item[key]]
-        missing += [] if self.source else ["one of url, path, src"]
+        missing += [] if self.given else ["one of url, path, src"]
         missing += ["files"] if self.format != "file" and not self.item["files"] else []
         if missing:
             near = nearest(self.name, known_artifacts())
@@ -191,11 +192,11 @@ class _One:
         given, url = self.item["sha256"], self.item["sha256_url"]
         if given and url:
             yield "sha256 and sha256_url exclude each other"
-        elif not self._digest() and self._sums() is None:
+        elif not self.digest and self.sums is None:
             yield self._no_digest()
-        elif self._digest() and not DIGEST.fullmatch(self._digest()):
-            yield f"sha256: '{shortened(self._digest())}' is no SHA-256: expected 64 hex digits"
-        elif not self._digest() and (problem := sums_problem(self._sums_url())):
+        elif self.digest and not DIGEST.fullmatch(self.digest):
+            yield f"sha256: '{shortened(self.digest)}' is no SHA-256: expected 64 hex digits"
+        elif not self.digest and self.sums and (problem := sums_problem(self.sums.url)):
             yield f"{'sha256_url' if url else 'sha256'}: {problem}; give sha256 itself instead"
 
     def _no_digest(self) -> str:
@@ -222,10 +223,6 @@ class _One:
             return None
         return Sums(at_mirror(self.facts.sums.url, self.defaults.mirror), self.facts.sums.form)
 
-    def _sums_url(self) -> str:
-        sums = self._sums()
-        return sums.url if sums else ""
-
     def _published_name(self) -> str:
         """Return the download's name as its project has it: a mirror or a share may call the file otherwise."""
         own = self.item["url"] or self.item["path"] or self.item["src"] or ""
@@ -233,14 +230,15 @@ class _One:
             return _last(own)
         return _last(self.facts.url if self.facts else own)
 
-    def _source(self) -> Source | None:
+    def _source(self) -> Source:
+        """Return where it comes from; nowhere, an empty address, where `problems` tells that nothing says so."""
         if self.item["path"]:
             return Share(self.item["path"])
         if self.item["src"]:
             return Push(self.item["src"])
         url = self.item["url"] or (at_mirror(self.facts.url, self.defaults.mirror) if self.facts else "")
         headers = {str(name): str(value) for name, value in (self.item["headers"] or {}).items()}
-        return Download(url, headers, self.item["proxy"] or self.defaults.proxy) if url else None
+        return Download(url, headers, self.item["proxy"] or self.defaults.proxy)
 
     def _format(self) -> Format:
         if self.item["format"]:
