@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from lockstep.node.operations import Result, read_registry, write_registry
 from lockstep.windows.aspect import Aspect, Change, Line, Observed
+from lockstep.windows.registry import value_of
 
 _KEY = r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\Memory Management"
 CONFIGURED = read_registry(_KEY, "PagingFiles")
@@ -24,8 +25,7 @@ def compare(observed: Observed, *, wanted: bool) -> Aspect:
     before = ", ".join(_shown(file) for file in files) or "none"
     if files or not wanted:
         return Aspect("pagefile", [Line("pagefile", before, before)])
-    replaces = found.get("value") if found["exists"] else None
-    write = write_registry(_KEY, CONFIGURED["name"], "multi_string", [SYSTEM_MANAGED], replaces=replaces)
+    write = write_registry(_KEY, CONFIGURED["name"], "multi_string", [SYSTEM_MANAGED], replaces=value_of(found))
     change = Change("have Windows manage a pagefile", write, RESTART)
     return Aspect("pagefile", [Line("pagefile", before, _shown(SYSTEM_MANAGED))], [change])
 
@@ -37,7 +37,7 @@ def waiting(observed: Observed) -> bool:
 
 
 def _files(found: Result) -> list[str]:
-    value = found.get("value") if found["exists"] else None
+    value = value_of(found)
     return [file for file in value if file.strip()] if isinstance(value, list) else []
 
 

@@ -39,13 +39,14 @@ def compare(title: str, wanted: Sequence[Wanted], observed: Observed) -> Aspect:
     lines, changes = [], []
     for value in wanted:
         found = observed(value.reading)
-        before = found.get("value") if found["exists"] else None
+        before = value_of(found)
         same = before == value.value and (value.value is None or found["kind"] == value.kind)
         same = same or (value.may_lack and before is None)
         line = Line(value.path, _shown(found), _shown(found) if same else _text(value.kind, value.value))
         lines.append(line)
-        if not same:
-            changes.append(_change(value, before))
+        change = None if same else _change(value, before)
+        if change is not None:
+            changes.append(change)
     return Aspect(title, lines, changes)
 
 
@@ -55,18 +56,18 @@ def value_of(result: Result) -> RegistryValue | None:
     return value
 
 
-def _change(wanted: Wanted, before: RegistryValue | None) -> Change:
-    if wanted.value is None:
-        assert before is not None, "a value that is not there is as it is to be"  # noqa: S101
-        return Change(
-            f"remove {wanted.path}", remove_registry(wanted.key, wanted.name, replaces=before), wanted.restart
-        )
-    write = write_registry(wanted.key, wanted.name, wanted.kind, wanted.value, replaces=before)
-    return Change(f"set {wanted.path}", write, wanted.restart)
+def _change(wanted: Wanted, before: RegistryValue | None) -> Change | None:
+    """Return what writes or removes a value; None where there is none to be removed."""
+    if wanted.value is not None:
+        write = write_registry(wanted.key, wanted.name, wanted.kind, wanted.value, replaces=before)
+        return Change(f"set {wanted.path}", write, wanted.restart)
+    if before is None:
+        return None
+    return Change(f"remove {wanted.path}", remove_registry(wanted.key, wanted.name, replaces=before), wanted.restart)
 
 
 def _shown(found: Result) -> str | None:
-    return _text(found["kind"], found.get("value")) if found["exists"] else None
+    return _text(found["kind"], value_of(found)) if found["exists"] else None
 
 
 def _text(kind: str, value: RegistryValue | None) -> str | None:
