@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lockstep.node.operations import define_service, read_service, restart_service
+from lockstep.node.operations import define_service, read_registry, read_service, restart_service
 from lockstep.windows import registry
 from lockstep.windows.aspect import Aspect, Change, Line, Observed
 from lockstep.windows.registry import Wanted
@@ -12,6 +12,8 @@ from lockstep.windows.registry import Wanted
 SERVICE = "W32Time"
 READING = read_service(SERVICE)
 _PARAMETERS = r"HKLM\SYSTEM\CurrentControlSet\Services\W32Time\Parameters"
+_SERVERS, _SOURCE = (_PARAMETERS, "NtpServer"), (_PARAMETERS, "Type")
+SERVERS, SOURCE = read_registry(*_SERVERS), read_registry(*_SOURCE)
 _TITLE = "time service"
 _AUTOMATIC = ("automatic", "delayed")
 
@@ -25,7 +27,7 @@ def values(servers: Sequence[str]) -> list[Wanted]:
     if not servers:
         return []
     listed = " ".join(f"{server},0x8" for server in servers)
-    return [Wanted(_PARAMETERS, "NtpServer", "string", listed), Wanted(_PARAMETERS, "Type", "string", "NTP")]
+    return [Wanted(*_SERVERS, "string", listed), Wanted(*_SOURCE, "string", "NTP")]
 
 
 def compare(servers: Sequence[str], observed: Observed, *, managed: bool) -> Aspect:

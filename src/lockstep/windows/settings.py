@@ -8,7 +8,7 @@ from lockstep.windows.firewall import Rule
 from lockstep.windows.folders import Folder
 from lockstep.windows.registry import Wanted
 
-_LONG_PATHS = Wanted(r"HKLM\SYSTEM\CurrentControlSet\Control\FileSystem", "LongPathsEnabled", "dword", 1)
+LONG_PATHS = Wanted(r"HKLM\SYSTEM\CurrentControlSet\Control\FileSystem", "LongPathsEnabled", "dword", 1)
 """Source: Microsoft Learn, "Maximum file path limitation"."""
 _SEARCH_LIST = (r"HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters", "SearchList")
 """Source: Microsoft Learn, "Manage the DNS suffix search list": suffixes with commas between them."""
@@ -37,7 +37,7 @@ class HostSettings:
     @property
     def values(self) -> tuple[Wanted, ...]:
         """All values of the registry that are set as they are given."""
-        own = [_LONG_PATHS] if self.long_paths else []
+        own = [LONG_PATHS] if self.long_paths else []
         if self.dns_suffixes is not None:
             listed = ",".join(self.dns_suffixes)
             own.append(Wanted(*_SEARCH_LIST, "string", listed, may_lack=not listed))

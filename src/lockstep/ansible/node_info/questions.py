@@ -32,18 +32,18 @@ from lockstep.node.operations import (
     read_transaction,
     run_program,
 )
+from lockstep.windows import clock, pagefile
+from lockstep.windows.settings import LONG_PATHS
 
-_CONTROL = r"HKLM\SYSTEM\CurrentControlSet"
 REGISTRY = {
-    "long_paths": (rf"{_CONTROL}\Control\FileSystem", "LongPathsEnabled"),
-    "pagefile": (rf"{_CONTROL}\Control\Session Manager\Memory Management", "PagingFiles"),
-    "time_source": (rf"{_CONTROL}\Services\W32Time\Parameters", "Type"),
-    "time_server": (rf"{_CONTROL}\Services\W32Time\Parameters", "NtpServer"),
+    "long_paths": LONG_PATHS.reading,
+    "pagefile": pagefile.CONFIGURED,
+    "time_source": clock.SOURCE,
+    "time_server": clock.SERVERS,
 }
-"""Values of the registry that are told. Sources: see the roles that write them."""
+"""Values of the registry that are told."""
 _BY_NAME = {"features": ("feature.read", "features"), "firewall": ("firewall.read", "rules")}
 """Questions that take a list of names: their operation, and the key of its result."""
-TIME_SERVICE = "W32Time"
 CERTIFICATES = {
     "kubelet_client": ("kubelet_pki", "kubelet-client-current.pem"),
     "kubelet_server": ("kubelet_pki", "kubelet-server-current.pem"),
@@ -106,8 +106,8 @@ def _windows(arguments: Mapping[str, Any], ahead: Sequence[Operation]) -> dict[s
         "defender": read_defender(),
         "power": read_power(),
         "store": read_store(arguments["store"]),
-        "time_service": read_service(TIME_SERVICE),
-        **{name: read_registry(*value) for name, value in REGISTRY.items()},
+        "time_service": clock.READING,
+        **REGISTRY,
     }
     for name, names, reads in (("features", "features", read_features), ("firewall", "firewall_rules", read_firewall)):
         # Windows takes seconds to tell of features, so none is asked for twice.

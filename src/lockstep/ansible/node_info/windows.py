@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lockstep.ansible.node_info.questions import REGISTRY, Answers
-from lockstep.node.operations import Result
+from lockstep.windows.registry import value_of
 
 _MACHINE = ("memory_bytes", "processors", "disks", "hypervisor_present", "virtualization_firmware", "winrm")
 
@@ -29,7 +29,7 @@ def windows_facts(answers: Answers) -> dict[str, Any]:
 
 
 def _settings(answers: Answers, time: dict[str, Any]) -> dict[str, Any]:
-    values = {name: _value(answers(name)) for name in REGISTRY if answers(name)}
+    values = {name: value_of(answers(name)) for name in REGISTRY if answers(name)}
     facts: dict[str, Any] = {}
     if "long_paths" in values:
         facts["long_paths"] = values["long_paths"] == 1
@@ -60,7 +60,3 @@ def _store(answers: Answers) -> dict[str, Any]:
         return {}
     entries = [{key: entry[key] for key in ("entry", "name", "version")} for entry in store["entries"]]
     return {"store": {"entries": entries, "uploads": sorted(store["uploads"]), "free_bytes": store["free_bytes"]}}
-
-
-def _value(result: Result) -> Any:
-    return result.get("value") if result["exists"] else None
