@@ -7,6 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from lockstep.sim.documents import read_json, write_json
+
 
 class Cluster:
     """Node objects in a folder, one file a node; all of it as `kubectl get nodes -o json` prints it."""
@@ -17,20 +19,13 @@ class Cluster:
 
     def get(self, name: str) -> dict[str, Any] | None:
         """Return the Node object of this name."""
-        try:
-            node: dict[str, Any] = json.loads(self._path(name).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        return node
+        return read_json(self._path(name))
 
     def put(self, node: dict[str, Any]) -> None:
         """Store a Node object under its metadata.name."""
         with self._lock:
             self._folder.mkdir(parents=True, exist_ok=True)
-            path = self._path(node["metadata"]["name"])
-            temporary = path.with_name(f"{path.name}.new")
-            temporary.write_text(json.dumps(node, indent=2) + "\n", encoding="utf-8")
-            temporary.replace(path)
+            write_json(self._path(node["metadata"]["name"]), node)
 
     def delete(self, name: str) -> bool:
         """Remove a Node object, as `kubectl delete node` does; whether there was one."""

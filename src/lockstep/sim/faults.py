@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lockstep.node.contract import contract
+from lockstep.sim.documents import write_json
 
 NUMBER = (int, float)
 _log = logging.getLogger(__name__)
@@ -237,8 +238,6 @@ class Faults:
             self._path.unlink(missing_ok=True)
             self._seen = None
             return
-        temporary = self._path.with_suffix(".new")
-        temporary.write_text(json.dumps(self._list, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(self._path)
+        write_json(self._path, self._list)
         status = self._path.stat()
         self._seen = (status.st_mtime_ns, status.st_size)

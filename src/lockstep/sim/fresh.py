@@ -23,9 +23,10 @@ from lockstep.sim import windows
 from lockstep.sim.containerd.effective import effective
 from lockstep.sim.containerd.loader import Loaded
 from lockstep.sim.containerd.release import Release
+from lockstep.sim.documents import write_json
 from lockstep.sim.hardware import Hardware, new_server
 from lockstep.sim.kubelet.joining import CA, KUBECONFIG
-from lockstep.sim.machine import Facts, write_json
+from lockstep.sim.machine import Facts
 from lockstep.sim.programs import placeholder
 from lockstep.sim.services import Service, Services
 

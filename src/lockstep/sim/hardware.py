@@ -5,7 +5,6 @@ It is `machine.json` in the node's folder, which a person may edit while the nod
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from lockstep.catalog.data import load
 from lockstep.k8s.quantities import QuantityError, to_bytes
+from lockstep.sim.documents import read_json
 
 _GIBIBYTE = 2**30
 _SIZES = ("memory", "disk", "free")
@@ -58,10 +58,7 @@ class Hardware:
     @classmethod
     def read(cls, folder: Path) -> Hardware:
         """Return the machine of the node in this folder; what its machine.json does not say is as usual."""
-        try:
-            document = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return cls()
+        document = read_json(folder / "machine.json") or {}
         return cls(**{name: value for name, value in document.items() if name in HARDWARE})
 
     def data(self) -> dict[str, Any]:

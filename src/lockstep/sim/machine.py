@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from lockstep.sim.clock import Clock
 from lockstep.sim.cluster import Cluster
 from lockstep.sim.disk import Disk
+from lockstep.sim.documents import read_json, write_json
 from lockstep.sim.engine import Completed
 from lockstep.sim.hardware import Hardware
 
@@ -96,13 +97,7 @@ class Machine:
 
     def memory(self, service: str) -> Mapping[str, Any] | None:
         """Return what the running process of a service has in memory; None where it does not run."""
-        try:
-            loaded: Mapping[str, Any] = json.loads(
-                (self.running / f"{service.lower()}.json").read_text(encoding="utf-8")
-            )
-        except FileNotFoundError:
-            return None
-        return loaded
+        return read_json(self.running / f"{service.lower()}.json")
 
     def memories(self) -> list[Mapping[str, Any]]:
         """Return what the processes of all running services have in memory."""
@@ -121,10 +116,3 @@ class Machine:
         """Add a line to events.log, the node's System event log."""
         with (self.folder / "events.log").open("a", encoding="utf-8") as file:
             file.write(f"{self.clock.text()} {text}\n")
-
-
-def write_json(path: Path, document: Any) -> None:
-    """Write a state file in one piece."""
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)

@@ -6,7 +6,6 @@ numbers.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,8 +14,9 @@ from typing import Any, NoReturn
 
 from lockstep.sim import command_line
 from lockstep.sim.disk import DiskError
+from lockstep.sim.documents import read_json, write_json
 from lockstep.sim.faults import Faults
-from lockstep.sim.machine import ExitError, Machine, PausedError, write_json
+from lockstep.sim.machine import ExitError, Machine, PausedError
 from lockstep.sim.programs import NotAProgramError, find
 from lockstep.sim.steps import Steps
 
@@ -88,10 +88,8 @@ class Services:
         self._machine = machine
         self._faults = faults
         self._step = steps
-        self._all: dict[str, Service] = {}
-        if path.is_file():
-            loaded = json.loads(path.read_text(encoding="utf-8"))
-            self._all = {name.lower(): Service(name=name, **values) for name, values in loaded.items()}
+        loaded = read_json(path) or {}
+        self._all = {name.lower(): Service(name=name, **values) for name, values in loaded.items()}
 
     @property
     def node_name(self) -> str:

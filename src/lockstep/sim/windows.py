@@ -16,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lockstep.sim.documents import read_json, write_json
 from lockstep.sim.hardware import Hardware, new_server
-from lockstep.sim.machine import Facts, write_json
+from lockstep.sim.machine import Facts
 from lockstep.sim.programs import SYSTEM, placeholder
 from lockstep.sim.services import Service
 
@@ -43,7 +44,7 @@ def install(folder: Path, facts: Facts, hardware: Hardware, features: Sequence[s
         "machine": hardware.data(),
     }
     for name, state in states.items():
-        (folder / f"{name}.json").write_text(json.dumps(state, indent=2) + "\n", encoding="utf-8")
+        write_json(folder / f"{name}.json", state)
 
 
 def services(features: Sequence[str] = ()) -> list[Service]:
@@ -85,11 +86,7 @@ def _filled(value: Any, known: Mapping[str, Any]) -> Any:
 
 def read(folder: Path, name: str) -> State:
     """Return one of the states; empty where the node keeps nothing under this name."""
-    try:
-        kept: State = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    return kept
+    return read_json(folder / f"{name}.json") or {}
 
 
 def pending(folder: Path) -> list[str]:

@@ -7,13 +7,12 @@ Parameters key; a service whose application does not stay up is paused until it 
 
 from __future__ import annotations
 
-import json
 import ntpath
 from collections.abc import Mapping
 from typing import Any
 
 from lockstep.catalog.versions import Version
-from lockstep.sim import command_line
+from lockstep.sim import command_line, windows
 from lockstep.sim.disk import DiskError
 from lockstep.sim.engine import Completed
 from lockstep.sim.machine import ExitError, Machine, PausedError, Program
@@ -115,9 +114,6 @@ def _program(machine: Machine, path: str) -> Program:
 def _parameters(machine: Machine, service: str) -> Mapping[str, Any]:
     """Return the values below a service's Parameters key."""
     wanted = f"SYSTEM\\CurrentControlSet\\Services\\{service}\\Parameters".lower()
-    try:
-        registry = json.loads((machine.folder / "registry.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
+    registry = windows.read(machine.folder, "registry")
     values: dict[str, Any] = next((found for key, found in registry.items() if key.lower() == wanted), {})
     return {name: entry["value"] for name, entry in values.items()}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from lockstep.sim import windows
 from lockstep.sim.agent.files import Files
 from lockstep.sim.agent.journal import Journal, Step
+from lockstep.sim.documents import write_json
 from lockstep.sim.faults import Faults
-from lockstep.sim.machine import Machine, write_json
+from lockstep.sim.machine import Machine
 from lockstep.sim.services import Services
 from lockstep.sim.steps import Steps
 
@@ -32,19 +32,12 @@ class Context:
 
     def state(self, name: str) -> dict[str, Any]:
         """Return what the node keeps under a name beside its drives, `registry`; empty where it keeps nothing yet."""
-        try:
-            kept: dict[str, Any] = json.loads(self._place(name).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        return kept
+        return windows.read(self.machine.folder, name)
 
     def keep(self, name: str, document: Mapping[str, Any], label: str) -> None:
         """Keep it; `label` tells of this step of the change. Raises PowerLost where the power is cut before it."""
         self.steps(label)
-        write_json(self._place(name), document)
-
-    def _place(self, name: str) -> Path:
-        return self.machine.running.parent / f"{name}.json"
+        write_json(self.machine.folder / f"{name}.json", document)
 
 
 Read = Callable[[Context, Operation], Result]
