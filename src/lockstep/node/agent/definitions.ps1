@@ -177,7 +177,7 @@ $Operations['service.define'] = @{
         else {
             $found = Get-ServiceDefinition $name
             if (-not (Get-DefinitionDifference $found $Operation)) { return @{ changed = $false; created = $false } }
-            if ((Get-RegistryValue (Get-ServiceKey $name) 'DeleteFlag')['value'] -eq 1) { throw (New-MarkedFailure $name) }
+            if ((Get-RegistryData (Get-ServiceKey $name) 'DeleteFlag') -eq 1) { throw (New-MarkedFailure $name) }
             if ($found['binary_path'] -cne $expected -and $found['binary_path'] -cne $Operation['binary_path']) {
                 throw (New-Failure 'conflict' "The command line of $name was changed by somebody else since it was read.")
             }

@@ -1,13 +1,11 @@
 # Rules of Windows' firewall: read from the registry, because the cmdlets take seconds for it; changed by the cmdlets.
 
-$FirewallRules = 'HKLM:\SYSTEM\CurrentControlSet\Services\SharedAccess\Parameters\FirewallPolicy\FirewallRules'
+$FirewallRules = 'HKLM\SYSTEM\CurrentControlSet\Services\SharedAccess\Parameters\FirewallPolicy\FirewallRules'
 
 # A rule as the registry has it. Source of the form: [MS-GPFAS] 2.2.2.19, "Firewall Rule and the Firewall Rule Grammar Rule":
 # v2.31|Action=Allow|Active=TRUE|Dir=In|Profile=Domain|Protocol=6|LPort=10250|LPort2_10=30000-32767|Name=kubelet|
 function Get-FirewallEntry([string]$Name) {
-    try { $key = Get-Item -LiteralPath $FirewallRules }
-    catch [Management.Automation.ItemNotFoundException] { return $null }
-    try { $text = [string]$key.GetValue($Name, '', 'DoNotExpandEnvironmentNames') } finally { $key.Close() }
+    $text = [string](Get-RegistryData $FirewallRules $Name)
     if (-not $text) { return $null }
     $rule = @{ display_name = $Name; enabled = $false; direction = 'inbound'; action = 'allow'; protocol = 'any' }
     $ports = New-Object Collections.ArrayList

@@ -7,10 +7,6 @@ $BootKey = 'HKLM\SOFTWARE\LockstepBoot'
 # What an action gives; $null where it fails, because Windows does not tell then.
 function Get-Told([scriptblock]$Action) { try { return & $Action } catch { return $null } }
 
-function Test-RegistryKey([string]$Key) { return Use-RegistryKey $Key $false { param($Opened) [bool]$Opened } }
-
-function Get-RegistryData([string]$Key, [string]$Name) { return (Get-RegistryValue $Key $Name)['value'] }
-
 # ComputerInfo is .NET Framework's: it asks GlobalMemoryStatusEx.
 function Get-PhysicalMemory($System) {
     $bytes = Get-Told {

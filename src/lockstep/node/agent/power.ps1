@@ -1,13 +1,11 @@
 # The active power scheme: read from the registry, set by powercfg.exe.
 
-$PowerSchemes = 'HKLM:\SYSTEM\CurrentControlSet\Control\Power\User\PowerSchemes'
+$PowerSchemes = 'HKLM\SYSTEM\CurrentControlSet\Control\Power\User\PowerSchemes'
 $PowerConfiguration = "$env:SystemRoot\System32\powercfg.exe"
 
 # The GUID of the active scheme in lower case; $null where Windows keeps none.
 function Get-PowerScheme {
-    try { $key = Get-Item -LiteralPath $PowerSchemes }
-    catch [Management.Automation.ItemNotFoundException] { return $null }
-    try { $scheme = [string]$key.GetValue('ActivePowerScheme', '', 'DoNotExpandEnvironmentNames') } finally { $key.Close() }
+    $scheme = [string](Get-RegistryData $PowerSchemes 'ActivePowerScheme')
     if (-not $scheme) { return $null }
     return $scheme.Trim('{', '}').ToLowerInvariant()
 }

@@ -51,6 +51,9 @@ function Get-RegistryValue([string]$Key, [string]$Name) {
     }
 }
 
+# A value's data; $null where there is none.
+function Get-RegistryData([string]$Key, [string]$Name) { return (Get-RegistryValue $Key $Name)['value'] }
+
 function Set-RegistryValue([string]$Key, [string]$Name, $Value, [string]$Kind) {
     $opened = (Get-Hive).CreateSubKey((Get-KeyPath $Key))
     $native = $RegistryKinds.Keys | Where-Object { $RegistryKinds[$_] -eq $Kind }
@@ -67,12 +70,14 @@ function Remove-EmptyKey([string]$Path) {
     if ($empty) { (Get-Hive).DeleteSubKey($Path, $false) }
 }
 
+function Test-RegistryKey([string]$Key) { return Use-RegistryKey $Key $false { param($Opened) [bool]$Opened } }
+
 # The keys that have to be made for this one, the uppermost first.
 function Get-MissingKey([string]$Key) {
     $path = ''
     foreach ($part in (Get-KeyPath $Key) -split '\\') {
         $path = "$path\$part".Trim('\')
-        if (-not (Use-RegistryKey "HKLM\$path" $false { param($Opened) [bool]$Opened })) { $path }
+        if (-not (Test-RegistryKey "HKLM\$path")) { $path }
     }
 }
 

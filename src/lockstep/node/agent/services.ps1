@@ -11,12 +11,7 @@ function Get-NodeService([string]$Name) {
     }
 }
 
-function Get-Definition([string]$Name, [string]$Value) {
-    $key = Get-Item -LiteralPath "HKLM:\SYSTEM\CurrentControlSet\Services\$Name"
-    try { return $key.GetValue($Value, '', 'DoNotExpandEnvironmentNames') } finally { $key.Close() }
-}
-
-function Get-BinaryPath([string]$Name) { return [string](Get-Definition $Name 'ImagePath') }
+function Get-BinaryPath([string]$Name) { return [string](Get-RegistryData (Get-ServiceKey $Name) 'ImagePath') }
 
 # By sc.exe, because 5.1 gives a service's process and exit code through CIM only. Its words are translated, their order is not.
 function Get-ServiceProcess([string]$Name) {
