@@ -2,12 +2,13 @@
 
 function Get-Parent([string]$Path) { return $Path -replace '[\\/][^\\/]*$', '' }
 
-function Get-Sha256([byte[]]$Bytes) {
-    # This class, because SHA256.Create() fails on a node in FIPS mode before .NET Framework 4.8.
-    $algorithm = New-Object Security.Cryptography.SHA256CryptoServiceProvider
-    try { return [BitConverter]::ToString($algorithm.ComputeHash($Bytes)).Replace('-', '').ToLowerInvariant() }
-    finally { $algorithm.Dispose() }
+# Make the folder that a file is going to be in.
+function New-ParentFolder([string]$Path) {
+    $parent = Get-Parent $Path
+    if ($parent.Length -gt 2) { [void][IO.Directory]::CreateDirectory($parent) }
 }
+
+function Get-Sha256([byte[]]$Bytes) { return (Copy-Stream (New-Object IO.MemoryStream (, $Bytes)) $null).sha256 }
 
 # A stream of a file's bytes, or $null when there is no file. Others may go on reading and writing it.
 function Open-File([string]$Path) {
@@ -96,10 +97,17 @@ function Assert-Expected([string]$Path, $Found, $Expected) {
     throw (New-Failure 'conflict' "$Path was changed by somebody else: expected $wanted, found $there.")
 }
 
-function Get-FileSha256([string]$Path) {
+# A file's size and SHA-256, or $null when there is no file.
+function Get-Digest([string]$Path) {
     $stream = Open-File $Path
     if ($null -eq $stream) { return $null }
-    try { return (Copy-Stream $stream $null).sha256 } finally { $stream.Dispose() }
+    try { return Copy-Stream $stream $null } finally { $stream.Dispose() }
+}
+
+function Get-FileSha256([string]$Path) {
+    $digest = Get-Digest $Path
+    if ($digest) { return $digest.sha256 }
+    return $null
 }
 
 # The former content becomes `.lockstep-old`, once: where an interrupted apply has left one, that is what to go back to.
@@ -134,9 +142,9 @@ $Operations['file.digest'] = @{
         $path = $Operation['path']
         $aside = Get-HalfExchanged $path
         if ($aside) { $path = $aside }
-        $stream = Open-File $path
-        if ($null -eq $stream) { return @{ exists = $false } }
-        try { return @{ exists = $true } + (Copy-Stream $stream $null) } finally { $stream.Dispose() }
+        $digest = Get-Digest $path
+        if (-not $digest) { return @{ exists = $false } }
+        return @{ exists = $true } + $digest
     }
 }
 
@@ -158,8 +166,7 @@ $Operations['file.write'] = @{
         if ($found -eq $wanted) { return @{ changed = $false; sha256 = $wanted } }
         Assert-Expected $path $found $Operation['expect_sha256']
         $Step.touched = $true
-        $parent = Get-Parent $path
-        if ($parent.Length -gt 2) { [void][IO.Directory]::CreateDirectory($parent) }
+        New-ParentFolder $path
         Write-Bytes "$path.lockstep-new" $Operation['bytes']
         $aside = Get-AsidePath $path
         Move-Over "$path.lockstep-new" $path $aside

@@ -27,8 +27,7 @@ $Operations['file.install'] = @{
         if ($found -eq $file.sha256) { return @{ changed = $false; sha256 = $file.sha256 } }
         Assert-Expected $path $found $Operation['expect_sha256']
         $Step.touched = $true
-        $parent = Get-Parent $path
-        if ($parent.Length -gt 2) { [void][IO.Directory]::CreateDirectory($parent) }
+        New-ParentFolder $path
         $source = Join-Names $folder $file.name
         Assert-Space $path $file.size $source
         $stream = Open-File $source

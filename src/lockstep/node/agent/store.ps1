@@ -110,9 +110,9 @@ function Receive-Artifact($Operation) {
     $part = Join-Names $root "$digest.lockstep-part"
     if ($source['uploaded']) {
         $part = Join-Names $root "$digest.lockstep-upload"
-        $stream = Open-File $part
-        if ($null -eq $stream) { throw (New-Failure 'missing' "Nothing of it was sent to the node: $part is not there.") }
-        try { return @{ path = $part } + (Copy-Stream $stream $null) } finally { $stream.Dispose() }
+        $sent = Get-Digest $part
+        if (-not $sent) { throw (New-Failure 'missing' "Nothing of it was sent to the node: $part is not there.") }
+        return @{ path = $part } + $sent
     }
     if ($source['url']) { return @{ path = $part } + (Receive-Url $source $part $Operation['timeout_seconds']) }
     return @{ path = $part } + (Receive-Path $source['path'] $part)
@@ -176,9 +176,8 @@ $Operations['store.add'] = @{
         }
         finally {
             [void](Clear-Way "$folder.lockstep-new" $root)
-            foreach ($end in 'part', 'upload') {
-                if (-not $keep -or $end -eq 'part') { [void](Clear-Way (Join-Names $root "$digest.lockstep-$end") $root) }
-            }
+            [void](Clear-Way (Join-Names $root "$digest.lockstep-part") $root)
+            if (-not $keep) { [void](Clear-Way (Join-Names $root "$digest.lockstep-upload") $root) }
         }
     }
 }

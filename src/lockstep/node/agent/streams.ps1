@@ -1,14 +1,10 @@
 # Data of any size, a mebibyte at a time.
 
-function New-Sha256 {
-    # This class, because SHA256.Create() fails on a node in FIPS mode before .NET Framework 4.8.
-    return New-Object Security.Cryptography.SHA256CryptoServiceProvider
-}
-
 # Copy a stream to its end, or so many bytes of it; size and SHA-256 of what was copied. Without a target it is only read.
 # $EachBlock, where given, is told after each block how many bytes there are by now.
 function Copy-Stream($Source, $Target, [long]$Length = [long]::MaxValue, $EachBlock) {
-    $algorithm = New-Sha256
+    # This class, because SHA256.Create() fails on a node in FIPS mode before .NET Framework 4.8.
+    $algorithm = New-Object Security.Cryptography.SHA256CryptoServiceProvider
     try {
         $buffer = New-Object byte[] 1MB
         $size = [long]0
