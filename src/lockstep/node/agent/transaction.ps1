@@ -90,17 +90,26 @@ function Invoke-Operation($Operation, $Journal) {
     return & $rule['do'] $Operation $step $Journal
 }
 
+# Do the operations before the commit, or those after it; whether all went well. Where one failed, its result is the last.
+function Invoke-Operations($Request, $Journal, $Results, [bool]$AfterCommit) {
+    foreach ($operation in $Request['operations'] | Where-Object { [bool]$Operations[$_['op']]['after_commit'] -eq $AfterCommit }) {
+        try { [void]$Results.Add(@{ op = $operation['op']; ok = $true } + (Invoke-Operation $operation $Journal)) }
+        catch {
+            [void]$Results.Add(@{ op = $operation['op']; ok = $false; error = Get-Failure $_ })
+            return $false
+        }
+    }
+    return $true
+}
+
 function Invoke-Apply($Request) {
     $path = Get-JournalPath $Request['transaction']
-    $response = @{ ok = $false; results = (New-Object Collections.ArrayList) }
+    $results = New-Object Collections.ArrayList
+    $response = @{ ok = $false; results = $results }
     try { $journal = Start-Transaction $path $Request['operations'] }
     catch { return $response + @{ error = Get-Failure $_; rolled_back = $true } }
-    foreach ($operation in $Request['operations'] | Where-Object { -not $Operations[$_['op']]['after_commit'] }) {
-        try { [void]$response.results.Add(@{ op = $operation['op']; ok = $true } + (Invoke-Operation $operation $journal)) }
-        catch {
-            $failed = $response.results.Add(@{ op = $operation['op']; ok = $false; error = Get-Failure $_ })
-            return $response + @{ failed_step = $failed } + (Undo-Transaction $path $journal)
-        }
+    if (-not (Invoke-Operations $Request $journal $results $false)) {
+        return $response + @{ failed_step = $results.Count - 1 } + (Undo-Transaction $path $journal)
     }
     try {
         $journal.phase = 'committed'
@@ -114,12 +123,8 @@ function Invoke-Apply($Request) {
         return $response + @{ error = $failure; rolled_back = $false }
     }
     $response = $response + @{ backups = $backups }
-    foreach ($operation in $Request['operations'] | Where-Object { $Operations[$_['op']]['after_commit'] }) {
-        try { [void]$response.results.Add(@{ op = $operation['op']; ok = $true } + (Invoke-Operation $operation $journal)) }
-        catch {
-            $failed = $response.results.Add(@{ op = $operation['op']; ok = $false; error = Get-Failure $_ })
-            return $response + @{ failed_step = $failed; rolled_back = $false; rollback_errors = @(); rejected = @() }
-        }
+    if (-not (Invoke-Operations $Request $journal $results $true)) {
+        return $response + @{ failed_step = $results.Count - 1; rolled_back = $false; rollback_errors = @(); rejected = @() }
     }
     $response.ok = $true
     return $response
