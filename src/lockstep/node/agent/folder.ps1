@@ -2,9 +2,9 @@
 
 function Get-FolderAccess([string]$Path) { return (Get-Acl -LiteralPath $Path).GetSecurityDescriptorSddlForm('Access') }
 
-function Set-FolderAccess([string]$Path, [string]$Access) {
+function Set-FolderAccess([string]$Path, [string]$Access, [string]$Sections = 'Access') {
     $acl = Get-Acl -LiteralPath $Path
-    $acl.SetSecurityDescriptorSddlForm($Access, 'Access')
+    $acl.SetSecurityDescriptorSddlForm($Access, $Sections)
     Set-Acl -LiteralPath $Path -AclObject $acl
 }
 

@@ -7,9 +7,7 @@ function Get-JournalPath([string]$Name) { return "$env:ProgramData\lockstep\tran
 # A folder for administrators alone.
 function New-OwnFolder([string]$Path) {
     [void][IO.Directory]::CreateDirectory($Path)
-    $acl = Get-Acl -LiteralPath $Path
-    $acl.SetSecurityDescriptorSddlForm('O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)', 'Access, Owner')
-    Set-Acl -LiteralPath $Path -AclObject $acl
+    Set-FolderAccess $Path 'O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)' 'Access, Owner'
 }
 
 # The journal decides what a service runs: nobody but administrators may write one. ProgramData itself lets every user create folders.
