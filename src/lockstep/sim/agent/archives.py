@@ -56,6 +56,7 @@ def unpack(data: bytes, form: str, members: Sequence[Mapping[str, str]]) -> dict
 class _Selection:
     members: Sequence[Mapping[str, str]]
     files: dict[str, bytes] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
     seen: list[str] = field(default_factory=list)
     count: int = 0
     size: int = 0
@@ -75,9 +76,12 @@ class _Selection:
         wanted = [one["to"] for one in self.members if one["from"] == path]
         if not self.members:
             wanted = [path.rpartition("/")[2]]
-        if wanted and wanted[0].lower() in (known.lower() for known in self.files):
+        if not wanted:
+            return None
+        if wanted[0].lower() in self.taken:
             raise unsafe(f"Its member {_shown(path)} would overwrite another of the name {wanted[0]}.")
-        return wanted[0] if wanted else None
+        self.taken.add(wanted[0].lower())
+        return wanted[0]
 
     def check_all_found(self) -> None:
         for one in self.members:
@@ -170,7 +174,6 @@ def _unzip(data: bytes, selection: _Selection) -> None:
 
 def _listed(archive: zipfile.ZipFile, selection: _Selection) -> Iterator[tuple[zipfile.ZipInfo, str]]:
     """Yield the members that are wanted, each with its name, and look at all of them."""
-    targets: set[str] = set()
     for member in archive.infolist():
         shown = f"Its member {_shown(member.orig_filename)}"
         kind = stat.S_IFMT(member.external_attr >> 16)
@@ -182,9 +185,5 @@ def _listed(archive: zipfile.ZipFile, selection: _Selection) -> Iterator[tuple[z
             raise unsafe(f"{shown} is packed by method {member.compress_type}, which is not read.")
         name = member.orig_filename
         target = selection.target(name, member.file_size, folder=name.endswith("/"))
-        if target is None:
-            continue
-        if target.lower() in targets:
-            raise unsafe(f"{shown} would overwrite another of the name {target}.")
-        targets.add(target.lower())
-        yield member, target
+        if target is not None:
+            yield member, target
