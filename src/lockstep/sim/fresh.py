@@ -8,7 +8,7 @@ Windows).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -136,8 +136,7 @@ class NodeSpec:
 def lay_out(folder: Path, spec: NodeSpec) -> None:
     """Make the folder of a new node. Raises ValueError for a build or version that is none."""
     facts = spec.facts()
-    features = () if spec.prepared == "nothing" else tuple(new_server()["features"])
-    windows.install(folder, facts, Hardware.of(spec.machine), features)
+    windows.install(folder, facts, Hardware.of(spec.machine), _features(spec))
     if spec.prepared != "nothing":
         _place_programs(folder / "C", facts)
     if spec.prepared == "services":
@@ -154,6 +153,11 @@ def lay_out(folder: Path, spec: NodeSpec) -> None:
     write_json(folder / "node.json", facts.data())
 
 
+def _features(spec: NodeSpec) -> Sequence[str]:
+    """Return the features of Windows that a new node has installed."""
+    return () if spec.prepared == "nothing" else tuple(new_server()["features"])
+
+
 def _place_programs(drive: Path, facts: Facts) -> None:
     """Install the programs where Lockstep has them, at the node's versions."""
     versions = {"containerd": facts.containerd, "kubelet": facts.kubernetes}
@@ -167,8 +171,7 @@ def _place_programs(drive: Path, facts: Facts) -> None:
 
 def start(services: Services, spec: NodeSpec) -> None:
     """Register the services of a new node and start them. kubelet has not run yet: its Node is not registered."""
-    features = () if spec.prepared == "nothing" else tuple(new_server()["features"])
-    own = windows.services(features)
+    own = windows.services(_features(spec))
     for service in own:
         service.state = "running" if service.start_type == "automatic" else "stopped"
     if spec.prepared != "services":
