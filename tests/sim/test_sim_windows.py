@@ -67,6 +67,16 @@ def test_what_a_service_needs_is_started_first(engine: EmulatedEngine) -> None:
     assert engine.services.dependents("A") == ["c", "b"]
 
 
+def test_what_runs_is_a_dependent_by_way_of_what_has_stopped_too(engine: EmulatedEngine) -> None:
+    add(engine, "a")
+    add(engine, "b", "a")
+    add(engine, "c", "b")
+    engine.services.start("c")
+    engine.services.kill("b")
+    assert state(engine, "c") == "running"
+    assert engine.services.dependents("a") == ["c"]
+
+
 def test_a_dependency_that_fails(engine: EmulatedEngine) -> None:
     add(engine, "a", line="C:\\none.exe")
     add(engine, "b", "a")

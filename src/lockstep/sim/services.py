@@ -130,11 +130,7 @@ class Services:
     def dependents(self, name: str) -> list[str]:
         """Return the services to stop before this one: all that depend on it and are not stopped, in that order."""
         self._pass_time()
-        found: list[str] = []
-        for service in self._all.values():
-            if name.lower() in (other.lower() for other in service.depends_on) and service.state != "stopped":
-                found += [other for other in [*self.dependents(service.name), service.name] if other not in found]
-        return found
+        return [other for other in self.all_dependents(name) if self._all[other.lower()].state != "stopped"]
 
     def all_dependents(self, name: str) -> list[str]:
         """Return the services that need this one, by way of others too, whatever their state, in the order to stop."""
