@@ -22,8 +22,6 @@ from lockstep.kubelet.arguments import split
 from lockstep.node.operations import Result, define_service
 from lockstep.words import MASK
 
-START_TYPES = ("automatic", "delayed", "manual", "disabled")
-RECOVERY_ACTIONS = ("none", "restart", "reboot", "run")
 _UNQUOTED_PROGRAM = re.compile(r'\s*([^"]*?\.exe)(?=[ \t]|$)', re.IGNORECASE)
 
 

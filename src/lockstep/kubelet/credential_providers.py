@@ -34,9 +34,7 @@ _IMAGE = re.compile(r"[A-Za-z0-9*.-]+(?::[0-9]+)?(?:/\S*)?")
 
 def api_version(facts: Minor) -> str:
     """Return v1beta1 or v1: what this minor's kubelet and its providers speak at best."""
-    versions: Mapping[str, str] = load("kubelet-service")["credential_providers"]["versions"]
-    fitting = [each for since, each in versions.items() if tuple(map(int, since.split("."))) <= facts.number]
-    return fitting[-1]
+    return _versions(facts)[-1]
 
 
 def render(providers: Sequence[Mapping[str, Any]], facts: Minor) -> bytes:

@@ -26,18 +26,19 @@ def read_configuration(session: Session, arguments: Mapping[str, Any], *, check_
         "service": replace(node.service, binary_path=shown_command_line(node.service.binary_path)).data(),
         "pending": node.pending,
         "node": node.system.data(),
-        **_configured(node),
+        **configured(node.content),
     }
     if node.version is not None:
         result["version"] = node.version
     return {**result, **_flags(node)}
 
 
-def _configured(node: KubeletNode) -> dict[str, Any]:
-    if node.content is None:
+def configured(content: bytes | None) -> dict[str, Any]:
+    """Return the fields of a configuration, or why it cannot be read; nothing where there is none."""
+    if content is None:
         return {}
     try:
-        return {"configuration": masked_fields(inspect_configuration(node.content).fields)}
+        return {"configuration": masked_fields(inspect_configuration(content).fields)}
     except KubeletConfigError as error:
         return {"configuration_error": str(error)}
 

@@ -107,10 +107,8 @@ class KubeletNode:
     def flags(self, version: str) -> dict[str, str]:
         """Return the flags on kubelet's command line. Raises TaskError where it is not kubelet's."""
         line = self.line()
-        return {} if line is None else self.flags_of(line, version)
-
-    def flags_of(self, line: str, version: str) -> dict[str, str]:
-        """Return the flags on a command line. Raises TaskError where it is not kubelet's."""
+        if line is None:
+            return {}
         try:
             return parse_command_line(line, version).values()
         except CommandLineError as error:

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lockstep.ansible.containerd.answers import configured, dump_error, loaded_handlers
+from lockstep.ansible.kubelet import info as kubelet
 from lockstep.ansible.node import Service, release_of
 from lockstep.ansible.node_info.questions import Answers, certificate_paths
 from lockstep.ansible.service_definition import program_name
-from lockstep.ansible.text import masked_fields, masked_flags, shown_command_line
+from lockstep.ansible.text import masked_flags, shown_command_line
 from lockstep.catalog.kubernetes import UnknownMinor
 from lockstep.containerd import ContainerdConfigError
 from lockstep.kubelet import log_runner, nssm
-from lockstep.kubelet.configuration import inspect_configuration
-from lockstep.kubelet.problem import CommandLineError, KubeletConfigError
+from lockstep.kubelet.problem import CommandLineError
 from lockstep.kubelet.service_line import pairs, parse_command_line
 from lockstep.node.operations import Result, content_of
 
@@ -92,7 +92,7 @@ def _effective(dump: Result) -> dict[str, Any]:
 def _kubelet(answers: Answers, arguments: Mapping[str, Any], version: str | None) -> dict[str, Any]:
     facts: dict[str, Any] = {"path": arguments["kubelet_path"]}
     if file := answers("kubelet_file"):
-        facts |= {"exists": file["exists"], **_configuration(content_of(file))}
+        facts |= {"exists": file["exists"], **kubelet.configured(content_of(file))}
     if transaction := answers("kubelet_transaction"):
         facts["interrupted"] = transaction["pending"]
     if kubeconfig := answers("kubeconfig"):
@@ -101,15 +101,6 @@ def _kubelet(answers: Answers, arguments: Mapping[str, Any], version: str | None
     if service.get("exists") and version is not None:
         facts |= _flags(service["binary_path"], answers, version)
     return facts
-
-
-def _configuration(content: bytes | None) -> dict[str, Any]:
-    if content is None:
-        return {}
-    try:
-        return {"configuration": masked_fields(inspect_configuration(content).fields)}
-    except KubeletConfigError as error:
-        return {"configuration_error": str(error)}
 
 
 def _flags(line: str, answers: Answers, version: str) -> dict[str, Any]:
