@@ -387,9 +387,12 @@ def test_what_one_read_asks_is_known_from_the_arguments_alone() -> None:
 def test_arguments_that_cannot_be_are_told_together() -> None:
     given = {
         "artifacts": [{"name": "kublet", "version": "1"}],
-        "keep": -1, "download_timeout": 0, "store": "store", "services": {"containerdd": "x"},
+        "keep": -1, "download_timeout": 0, "store": "store", "services": {"containerdd": "x"}, "pinned": {"nssm": "ab"},
     }  # fmt: skip
     with pytest.raises(TaskError) as raised:
         read_operations(accepted("node_artifacts", SPEC, given))
-    for part in ("kublet", "keep: -1", "download_timeout: 0", "store: 'store'", "services: there is no 'containerdd'"):
-        assert part in str(raised.value)
+    for part in (
+        "kublet", "keep: -1", "download_timeout: 0", "store: 'store'", "services: there is no 'containerdd'",
+        "pinned.nssm (in the role, artifacts_pinned): expected releases with their SHA-256, got 'ab'",
+    ):  # fmt: skip
+        assert part in " ".join(str(raised.value).split())

@@ -48,7 +48,7 @@ def test_published_sums(case: dict[str, Any]) -> None:
 
 @cases("request.yaml")
 def test_what_is_wrong_with_a_task(case: dict[str, Any]) -> None:
-    defaults = Defaults(case.get("mirror"), {}, published=case.get("published", True))
+    defaults = Defaults(case.get("mirror"), case.get("pinned", {}), published=case.get("published", True))
     with pytest.raises(RequestError) as raised:
         wanted([item(**each) for each in case["artifacts"]], defaults)
     assert list(raised.value.problems) == case["problems"]

@@ -53,7 +53,8 @@ def _problems(spec: Mapping[str, Any], given: Mapping[Any, Any], where: str) -> 
         option = spec.get(name)
         if option is None:
             near = nearest(str(name), spec)
-            yield f"{where}{name}: there is no such argument" + (f"; did you mean '{near}'?" if near else "")
+            meant = f"did you mean '{near}'?" if near else f"there are {', '.join(sorted(spec))}"
+            yield f"{where}{name}: there is no such argument; {meant}"
         elif value is not None:
             yield from _wrong(option, value, f"{where}{name}")
 

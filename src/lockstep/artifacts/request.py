@@ -195,7 +195,9 @@ class _One:
         elif not self.digest and self.sums is None:
             yield self._no_digest()
         elif self.digest and not DIGEST.fullmatch(self.digest):
-            yield f"sha256: '{shortened(self.digest)}' is no SHA-256: expected 64 hex digits"
+            pin = f"pinned.{self.name}.'{self.version}' (in the role, artifacts_pinned)"
+            where, text = ("sha256", str(given)) if given else (pin, self._pinned())
+            yield f"{where}: '{shortened(text)}' is no SHA-256: expected 64 hex digits"
         elif not self.digest and self.sums and (problem := sums_problem(self.sums.url)):
             yield f"{'sha256_url' if url else 'sha256'}: {problem}; give sha256 itself instead"
 
@@ -212,9 +214,11 @@ class _One:
         )
 
     def _digest(self) -> str:
-        given = str(self.item["sha256"] or "")
-        pinned = "" if self.item["sha256_url"] else self.defaults.pinned.get(self.name, {}).get(self.version, "")
-        return (given or str(pinned)).strip().lower().removeprefix("sha256:")
+        return str(self.item["sha256"] or self._pinned()).strip().lower().removeprefix("sha256:")
+
+    def _pinned(self) -> str:
+        """Return what the task's list of pins has for this release, as it was written there."""
+        return "" if self.item["sha256_url"] else str(self.defaults.pinned.get(self.name, {}).get(self.version, ""))
 
     def _sums(self) -> Sums | None:
         if self.item["sha256_url"]:

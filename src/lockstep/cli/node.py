@@ -23,6 +23,7 @@ from lockstep.rules.check import check
 from lockstep.verify.kept import ENDING, Kept, read_kept
 from lockstep.verify.node import attention, differences, overridden
 from lockstep.verify.observed import ObservationError
+from lockstep.words import nearest
 
 _DESCRIPTION = """\
 Show nodes as they are: build and patch, services, versions, handlers in effect,
@@ -38,6 +39,9 @@ marked.
 _EPILOG = """\
 exit status: 0 all is well; 1 a node differs from the plan, wants to be looked
 at or could not be read; 2 no node could be read."""
+
+_NO_HOST = "no hosts matched"
+"""What Ansible prints where a pattern is that of no host."""
 
 
 def add_parser(commands: Subparsers) -> None:
@@ -107,10 +111,23 @@ def _read(options: argparse.Namespace, loaded: Loaded) -> list[Kept]:
     with tempfile.TemporaryDirectory() as folder:
         said = observe(options.inventory, hosts, Path(folder), options.vault_password_file)
         kept = _kept([Path(folder)])
+    if not kept and _NO_HOST in said:
+        raise InputError(_unmatched(options, loaded))
     if not kept:
         raise InputError(f"Ansible has read no node:\n{said}")
     missing = set() if options.paths else {*hosts} - {each.host for each in kept}
     return [*kept, *(Kept(host, error="Ansible did not come as far as this host") for host in sorted(missing))]
+
+
+def _unmatched(options: argparse.Namespace, loaded: Loaded) -> str:
+    if not options.paths:
+        return f"{options.inventory} has no Windows nodes: neither pools with hosts nor a group named windows"
+    asked = ", ".join(map(str, options.paths))
+    pools = [f"{pool}: {', '.join(hosts)}" for pool, hosts in loaded.hosts.items() if hosts]
+    near = nearest(asked, [*loaded.hosts, *(host for hosts in loaded.hosts.values() for host in hosts)])
+    there_are = "; there are\n  " + "\n  ".join(pools) if pools else ""
+    meant = f"; did you mean '{near}'?" if near else there_are
+    return f"no host of {options.inventory} matches '{asked}'{meant}"
 
 
 def _judged(kept: Kept, loaded: Loaded) -> Observed:

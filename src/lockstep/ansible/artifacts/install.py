@@ -21,7 +21,7 @@ from lockstep.ansible.containerd.node import (
     address,
     check_answer,
 )
-from lockstep.ansible.errors import TaskError, command, listed
+from lockstep.ansible.errors import TaskError, command, in_role, listed
 from lockstep.ansible.node import Step, System, apply, read, same_path
 from lockstep.artifacts import observed as seen
 from lockstep.artifacts.observed import TRANSACTION, Observed, ServiceSeen
@@ -39,6 +39,7 @@ from lockstep.node.operations import (
     read_system,
 )
 from lockstep.node.session import Session
+from lockstep.words import shortened
 
 _STORE_TRANSACTION = "artifacts-store"
 """Fetching alone changes nothing that there would be to go back to; see `node_artifacts_push`."""
@@ -153,13 +154,21 @@ def _adopt(job: _Job) -> dict[str, Any]:
 
 def _wanted(arguments: Mapping[str, Any]) -> tuple[Wanted, ...]:
     """Return what is asked for; a SHA-256 that is yet to be taken from published sums is missing."""
+    given = {str(name): versions or {} for name, versions in arguments["pinned"].items()}
     pinned = {
-        str(name): {str(version).removeprefix("v"): str(digest) for version, digest in (versions or {}).items()}
-        for name, versions in arguments["pinned"].items()
+        name: {str(version).removeprefix("v"): str(digest) for version, digest in versions.items()}
+        for name, versions in given.items()
+        if isinstance(versions, Mapping)
     }
     published, mirror, proxy = arguments["checksums"] == "published", arguments["mirror"], arguments["proxy"]
     defaults = Defaults(mirror or None, pinned, published, proxy or None)
-    problems = list(_limits(arguments))
+    problems = [
+        f"{in_role(f'pinned.{name}', 'artifacts_pinned')}: expected releases with their SHA-256, "
+        f"got '{shortened(str(own))}'"
+        for name, own in given.items()
+        if not isinstance(own, Mapping)
+    ]
+    problems += _limits(arguments)
     try:
         found = wanted_of(arguments["artifacts"], defaults)
     except RequestError as error:
