@@ -21,4 +21,5 @@ class ActionModule(NodeAction):
     """Configures containerd on a Windows node."""
 
     spec = argument_spec(module_file(__file__))
+    library = module_file(__file__).parent
     job = staticmethod(configure)

@@ -23,6 +23,7 @@ class ActionModule(NodeAction):
     """Puts the programs of a Kubernetes node on Windows."""
 
     spec = argument_spec(module_file(__file__))
+    library = module_file(__file__).parent
     job = staticmethod(install)
 
     def work(self, arguments: dict[str, Any]) -> dict[str, Any]:

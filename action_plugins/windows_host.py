@@ -24,6 +24,7 @@ class ActionModule(NodeAction):
 
     # Whether the value of `reboot` is one, the job itself tells: it names the variable that people set.
     spec = argument_spec(module_file(__file__))
+    library = module_file(__file__).parent
     spec["reboot"].pop("choices")
 
     def carry_out(self, session: Session, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
@@ -14,6 +15,7 @@ from lockstep.ansible.arguments import accepted
 from lockstep.ansible.cache import CACHE_VARIABLE, run_cache
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.fleet import preload
+from lockstep.ansible.later import LaterTaskError, refuse_later
 from lockstep.ansible.node import ConnectionBrokeError
 from lockstep.node.cache import FileCache
 from lockstep.node.errors import AgentError, NodeError
@@ -49,14 +51,18 @@ class NodeAction(JobAction):
     job: Callable[..., dict[str, Any]]
     anew = False
     """Whether the node is read whatever is known of it: what only reports tells what is there now."""
+    library: Path
+    """The folder of the modules."""
     _reached = False
     _host = ""
+    _variables: Mapping[str, Any] = {}
     _cache: FileCache | None = None
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the task's result as plain data."""
-        self._host = str((task_vars or {}).get("inventory_hostname", ""))
-        wanted = self._templar.template((task_vars or {}).get(CACHE_VARIABLE, True))
+        self._variables = task_vars or {}
+        self._host = str(self._variables.get("inventory_hostname", ""))
+        wanted = self._templar.template(self._variables.get(CACHE_VARIABLE, True))
         if boolean(wanted, strict=False):
             self._cache = run_cache(self._task, self._connection)
         result = super().run(tmp, task_vars)
@@ -77,18 +83,26 @@ class NodeAction(JobAction):
                     "and connect as an administrator of the node"
                 },
             )
-        session = Session(self._execute, self._cache, anew=self.anew)
+        session = self._session(anew=self.anew)
         try:
             return self._do(session, arguments)
         except TaskError as error:
             if not _may_be_outdated(session, error):
                 raise
-            return self._do(Session(self._execute, self._cache, anew=True), arguments)
+            return self._do(self._session(anew=True), arguments)
+
+    def _session(self, *, anew: bool) -> Session:
+        return Session(self._execute, self._cache, anew=anew, before_change=self._refuse_later)
+
+    def _refuse_later(self) -> None:
+        refuse_later(self._task, self._variables, self._templar, self.library)
 
     def _do(self, session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return what `job` returns. What was known of the node is no base for anything once it failed."""
         try:
             return self.carry_out(session, arguments)
+        except LaterTaskError as error:
+            raise TaskError(str(error)) from error
         except BaseException as error:
             session.forget()
             if isinstance(error, TaskError) and isinstance(error.__cause__, ConnectionBrokeError):
@@ -124,6 +138,8 @@ def _others(facts: dict[str, str]) -> dict[str, str]:
 def _may_be_outdated(session: Session, error: TaskError) -> bool:
     """Return whether the task may have failed only because somebody changed the node after it was read."""
     cause = error.__cause__
-    if not session.remembered or (isinstance(cause, AgentError) and not isinstance(cause, NodeError)):
+    if not session.remembered or isinstance(cause, LaterTaskError):
+        return False
+    if isinstance(cause, AgentError) and not isinstance(cause, NodeError):
         return False
     return not session.applied or (isinstance(cause, NodeError) and cause.code == "conflict")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible import constants
+from lockstep.ansible.play import play_of
 from lockstep.node.cache import FileCache
 
 CACHE_VARIABLE = "lockstep_cache"
@@ -50,14 +51,6 @@ def claim_name(name: str, host: str) -> str | None:
     finally:
         beside.unlink()
     return None
-
-
-def play_of(task: Any) -> Any:
-    """Return a task's play, which its blocks know."""
-    parent = task
-    while not hasattr(parent, "_play"):
-        parent = parent._parent  # noqa: SLF001 - neither has another name
-    return parent._play  # noqa: SLF001
 
 
 def _option(connection: Any, name: str) -> str:

@@ -61,8 +61,8 @@ def merge_flags(
     line = parse(command_line, facts)
     planned = {normal_name(name): value for name, value in flags.items()}
     for name, value in planned.items():
-        if value is not None:
-            _check(name, value, facts)
+        if value is not None and (problem := planned_flag_problem(name, value, facts)):
+            raise problem
     for name in line.values():
         flag = facts.flags.get(name)
         if name not in planned and flag is not None and overrides(flag, configuration or {}):
@@ -144,11 +144,11 @@ def flag_problem(name: str, value: str | None, facts: Minor) -> CommandLineError
     return None
 
 
-def _check(name: str, value: str, facts: Minor) -> None:
+def planned_flag_problem(name: str, value: str, facts: Minor) -> CommandLineError | None:
+    """Return why a flag cannot be put on kubelet's command line, or None where it can."""
     if _CONTROL.search(value):
-        raise CommandLineError(f"--{name} has a control character in its value", "write it on one line, without tabs")
-    if problem := flag_problem(name, value, facts):
-        raise problem
+        return CommandLineError(f"--{name} has a control character in its value", "write it on one line, without tabs")
+    return flag_problem(name, value, facts)
 
 
 def _labels(line: CommandLine, planned: str, *, prune: bool) -> str | None:

@@ -52,12 +52,21 @@ class Session:
 
     With a cache, what was read since the last change is not asked again, unless the session is to read `anew`; after
     an apply of its own a session neither asks the cache nor fills it, so that it sees what becomes of the node.
+    `before_change` is called before its first apply, and prevents it by what it raises.
     """
 
-    def __init__(self, run: Runner, cache: Cache | None = None, *, anew: bool = False) -> None:
+    def __init__(
+        self,
+        run: Runner,
+        cache: Cache | None = None,
+        *,
+        anew: bool = False,
+        before_change: Callable[[], None] | None = None,
+    ) -> None:
         self._run = run
         self._cache = cache
         self._anew = anew
+        self._before_change = before_change
         self.applied = False
         """Whether this session has sent an apply."""
         self.remembered = False
@@ -103,6 +112,8 @@ class Session:
         again settles it.
         """
         request: dict[str, Any] = {"mode": "apply", "transaction": transaction, "operations": list(operations)}
+        if self._before_change is not None and not self.applied:
+            self._before_change()
         self.applied = True
         self.forget()
         try:

@@ -61,7 +61,7 @@ def install(
 
     Raises TaskError where the artifacts cannot be put on the node; what runs there is then as it was.
     """
-    asked = _wanted(arguments)
+    asked = refuse_wrong_arguments(arguments)
     node = _read_node(session, arguments, asked)
     node.system.require(arguments["host"])
     wanted = _with_digests(with_known_digests(asked, node.observed), fetch, arguments["mirror"])
@@ -76,7 +76,7 @@ def install(
 
 def read_operations(arguments: Mapping[str, Any]) -> list[Operation]:
     """Return the operations that show all that a task with these arguments needs to know. Raises TaskError."""
-    return _operations(arguments, _wanted(arguments))
+    return _operations(arguments, refuse_wrong_arguments(arguments))
 
 
 def _operations(arguments: Mapping[str, Any], wanted: tuple[Wanted, ...]) -> list[Operation]:
@@ -152,8 +152,11 @@ def _adopt(job: _Job) -> dict[str, Any]:
     return _Job(job.session, job.arguments, job.wanted, node).done(steps)
 
 
-def _wanted(arguments: Mapping[str, Any]) -> tuple[Wanted, ...]:
-    """Return what is asked for; a SHA-256 that is yet to be taken from published sums is missing."""
+def refuse_wrong_arguments(arguments: Mapping[str, Any]) -> tuple[Wanted, ...]:
+    """Return what is asked for; a SHA-256 that is yet to be taken from published sums is missing.
+
+    Raises TaskError that names everything of which nothing can be made; nothing is asked of the node.
+    """
     given = {str(name): versions or {} for name, versions in arguments["pinned"].items()}
     pinned = {
         name: {str(version).removeprefix("v"): str(digest) for version, digest in versions.items()}

@@ -80,9 +80,7 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
 
     Raises TaskError where the node cannot be configured like this; it is then as it was.
     """
-    settings = _settings(arguments)
-    if managed(arguments):
-        refuse_wrong_service(arguments)
+    settings = refuse_wrong_arguments(arguments)
     node = read_node(session, arguments)
     notes = _require(node, arguments, check_mode=check_mode)
     plan = _planned(session, node, settings, arguments)
@@ -99,6 +97,14 @@ def configure(session: Session, arguments: Mapping[str, Any], *, check_mode: boo
         warnings += not_in_effect(session, node, settings, arguments, changed=applied and new_file)
     result["warnings"] = warnings
     return result
+
+
+def refuse_wrong_arguments(arguments: Mapping[str, Any]) -> Settings:
+    """Return the settings that a task states. Raises TaskError for what cannot be; nothing is asked of the node."""
+    settings = _settings(arguments)
+    if managed(arguments):
+        refuse_wrong_service(arguments)
+    return settings
 
 
 def _settings(arguments: Mapping[str, Any]) -> Settings:

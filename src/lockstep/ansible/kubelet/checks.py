@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lockstep.ansible.errors import TaskError, listed
+from lockstep.ansible.kubelet.line import flag_text
 from lockstep.ansible.kubelet.node import AUTO, NONE, NSSM, RUNNER
 from lockstep.catalog.data import load
 from lockstep.catalog.kubernetes import Minor, UnknownMinor, minor
@@ -17,7 +18,7 @@ from lockstep.k8s import quantities
 from lockstep.k8s.names import dns_subdomain_problem
 from lockstep.kubelet import credential_providers, log_runner
 from lockstep.kubelet.check import check_command_line, check_configuration, check_fields
-from lockstep.kubelet.command_line import PRIORITY_CLASSES
+from lockstep.kubelet.command_line import PRIORITY_CLASSES, planned_flag_problem
 from lockstep.kubelet.fields import dotted, duration, shown
 from lockstep.kubelet.joining import certificates_problem, kubeconfig_problem
 from lockstep.kubelet.problem import Problem
@@ -145,11 +146,13 @@ def _flags(flags: Mapping[str, Any], facts: Minor) -> Iterator[str]:
     for name, value in flags.items():
         normal = normal_name(name)
         flag = facts.flags.get(normal)
-        if value is None or flag is None:
+        if value is None or normal in _OPTION_OF_FLAG:
             continue
         if normal == NODE_LABELS:
             yield f"flags.{name}: labels are given in node_labels"
-        elif flag.field:
+        elif problem := planned_flag_problem(normal, flag_text(value) or "", facts):
+            yield f"flags.{name}: {problem}"
+        elif flag is not None and flag.field:
             yield f"flags.{name}: that is a field, which a flag would override: give {flag.field} in configuration"
 
 

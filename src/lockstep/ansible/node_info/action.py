@@ -24,8 +24,6 @@ class InfoAction(NodeAction):
 
     known: Mapping[str, Mapping[str, Any]]
     """The argument specs of the modules whose tasks it reads for."""
-    library: Path
-    """The folder of the modules."""
     anew = True
     job = staticmethod(observe)
     _ahead: tuple[Given, ...] = ()

@@ -6,20 +6,16 @@ be told, such as a task of an include or one with a loop, asks the node itself w
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible.errors import AnsibleError
-
 from lockstep.ansible.arguments import accepted
 from lockstep.ansible.artifacts import install
-from lockstep.ansible.cache import play_of
 from lockstep.ansible.containerd import node as containerd_node
 from lockstep.ansible.errors import TaskError
 from lockstep.ansible.kubelet import node as kubelet_node
-from lockstep.ansible.plain import to_plain
+from lockstep.ansible.play import evaluated, module_of, play_of, tasks_of, variables_of
 from lockstep.ansible.spec import argument_spec
 from lockstep.ansible.windows_host import configure as windows_host
 from lockstep.node.operations import Operation
@@ -46,7 +42,6 @@ _DECIDE_NOTHING = frozenset(
     }
 )
 """Arguments that decide nothing of what is read. Most depend on the plan, and would be evaluated for nothing."""
-_VARIABLE = re.compile(r"\{\{ ([a-z_][a-z0-9_]*) \}\}", re.ASCII)
 
 
 def specs(folder: Path) -> dict[str, dict[str, Any]]:
@@ -71,20 +66,16 @@ def tasks_ahead(
 
     Secrets are left out, and so is what depends on something that is not known yet.
     """
-    try:
-        tasks = list(_tasks(play_of(task).compile()))
-    except AnsibleError:
-        return []
     found: list[Given] = []
-    for each in tasks:
-        module = str(each.action).rpartition(".")[2]
+    for each in tasks_of(play_of(task)):
+        module = module_of(each)
         if module in known:
             wanted = {
                 name: value
                 for name, value in each.args.items()
                 if name not in _DECIDE_NOTHING and not known[module].get(name, {}).get("no_log")
             }
-            found.append((module, _evaluated(wanted, _variables(each, variables), templar)))
+            found.append((module, evaluated(wanted, variables_of(each, variables), templar)))
     return found
 
 
@@ -97,48 +88,3 @@ def asked_ahead(given: Iterable[Given], known: Mapping[str, Mapping[str, Any]]) 
         except (TaskError, LookupError, TypeError, ValueError, AttributeError):
             continue
     return asked
-
-
-def _tasks(blocks: Iterable[Any]) -> Iterator[Any]:
-    for each in blocks:
-        if hasattr(each, "block"):
-            yield from _tasks([*each.block, *each.rescue, *each.always])
-        else:
-            yield each
-
-
-def _variables(task: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the variables that a task will see, as far as a task before it knows them."""
-    role = task._role  # noqa: SLF001 - a task has no other name for its role
-    if role is None:
-        return {**variables, **task.get_vars()}
-    chain = task.get_dep_chain()
-    return {**role.get_default_vars(dep_chain=chain), **variables, **role.get_vars(chain), **task.get_vars()}
-
-
-def _evaluated(arguments: Mapping[str, Any], variables: Mapping[str, Any], templar: Any) -> dict[str, Any]:
-    """Return the arguments whose values are known by now. One that is `omit` goes, as it does in the task itself."""
-    known: dict[str, Any] = {}
-    own = templar.copy_with_new_env(available_variables=variables)
-    for name, value in arguments.items():
-        plain = _plain(value, variables)
-        try:
-            known |= {name: plain} if plain is not None else own.template({name: value})
-        except AnsibleError:
-            continue
-    return known
-
-
-def _plain(value: Any, variables: Mapping[str, Any]) -> Any:
-    """Return the value of an expression that only names a variable whose own value holds no expression, else None.
-
-    That is what most arguments of a role are, and evaluating an expression takes milliseconds.
-    """
-    match = _VARIABLE.fullmatch(value) if isinstance(value, str) else None
-    named = variables.get(match[1]) if match else value
-    try:
-        plain = to_plain(named)
-    except TypeError:
-        return None
-    text = repr(plain)
-    return None if "{{" in text or "{%" in text else plain
