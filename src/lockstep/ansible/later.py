@@ -27,7 +27,13 @@ REFUSALS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "windows_host": windows_host.refuse_wrong_arguments,
 }
 """What each module that configures a node refuses of its arguments alone."""
-_SETS_NO_VARIABLE = frozenset({*REFUSALS, "assert", "debug", "lockstep_node_info", "meta", "validate_argument_spec"})
+_SETS_NO_VARIABLE = frozenset(
+    {
+        *REFUSALS,
+        *("containerd_config_info", "kubelet_config_info", "lockstep_node_info", "runtimeclass_manifests"),
+        *("assert", "debug", "meta", "validate_argument_spec"),
+    }
+)
 """Modules after which a task is given what it would be given before them."""
 
 
@@ -71,8 +77,13 @@ def _sure(task: Any, variables: Mapping[str, Any]) -> Iterator[Any]:
             continue
         if module not in _SETS_NO_VARIABLE:
             return
-        if module in REFUSALS and not (each.when or each.loop is not None or each.ignore_errors or _rescued(each)):
+        if module in REFUSALS and not _depends(each):
             yield each
+
+
+def _depends(task: Any) -> bool:
+    """Return whether something decides if a task is carried out for this host, or if the play goes on without it."""
+    return bool(task.when or task.loop is not None or task.run_once or task.ignore_errors or _rescued(task))
 
 
 def _rescued(task: Any) -> bool:
