@@ -2,12 +2,13 @@
 
     FOLDER/<version>/service-<recipe>/containerd.exe    upstream, as a service in whatever session services run
     FOLDER/<version>/service-<recipe>/ctr.exe           upstream
-    FOLDER/crictl-<version>/crictl.exe                  upstream
+    FOLDER/crictl-<version>/<recipe>/crictl.exe         upstream
     FOLDER/log-runner-<version>/kube-log-runner.exe     upstream
     FOLDER/kubelet.exe                                  the kubelet of the stand-in (tests/standin/kubelet)
+    FOLDER/releases/<artifact>-<version>/…              what a mirror has of these, for `lockstep sim --programs`
 
-What is there is not built again, but for kubelet, whose source is here, and for what an earlier recipe (this file)
-built. Needs Go and its module proxy.
+What is there is not built again, but for what has its source here (kubelet, and says, which plays kubeadm and
+kube-proxy), and for what an earlier recipe (this file) built. Needs Go and its module proxy.
 
 Two lines differ from upstream, because Wine 8 treats services in two ways unlike Windows:
 
@@ -45,7 +46,7 @@ def containerd(folder: Path, version: str, program: str = "containerd.exe") -> P
 
 def crictl(folder: Path) -> Path:
     """Where crictl.exe lies."""
-    return folder / f"crictl-{RELEASES['crictl']}" / "crictl.exe"
+    return folder / f"crictl-{RELEASES['crictl']}" / RECIPE / "crictl.exe"
 
 
 def log_runner(folder: Path) -> Path:
@@ -58,10 +59,24 @@ def kubelet(folder: Path) -> Path:
     return folder / "kubelet.exe"
 
 
+def releases(folder: Path) -> dict[Path, Path]:
+    """Return where a mirror looks for the programs of its releases, and which programs of FOLDER these are."""
+    version = RELEASES["kubernetes"]
+    found = {
+        Path(f"containerd-{release}", name): containerd(folder, release, name)
+        for release in RELEASES["containerd"]
+        for name in CONTAINERD
+    }
+    found[Path(f"crictl-{RELEASES['crictl']}", "crictl.exe")] = crictl(folder)
+    found[Path(f"kube-log-runner-{version}", "kube-log-runner.exe")] = log_runner(folder)
+    return {folder / "releases" / inside: program for inside, program in found.items()}
+
+
 def missing(folder: Path) -> list[Path]:
     """Return the programs that are still to be built."""
     wanted = [containerd(folder, version, name) for version in RELEASES["containerd"] for name in CONTAINERD]
-    return [path for path in (*wanted, crictl(folder), log_runner(folder), kubelet(folder)) if not path.exists()]
+    wanted += [crictl(folder), log_runner(folder), kubelet(folder), *releases(folder)]
+    return [path for path in wanted if not path.exists()]
 
 
 def main() -> int:
@@ -75,10 +90,27 @@ def main() -> int:
         module = "github.com/containerd/containerd" + ("" if version.startswith("1.") else "/v2")
         for name in CONTAINERD:
             _build(containerd(folder, version, name), module, version, flags=f"-X {module}/version.Version=v{version}")
-    _build(crictl(folder), "sigs.k8s.io/cri-tools", RELEASES["crictl"])
+    tools, release = "sigs.k8s.io/cri-tools", RELEASES["crictl"]
+    _build(crictl(folder), tools, release, flags=f"-X {tools}/pkg/version.Version=v{release}")
     _build(log_runner(folder), "k8s.io/component-base", RELEASES["component-base"], "logs")
-    go(HERE / "kubelet", "build", "-trimpath", "-ldflags=-s -w", f"-o={kubelet(folder)}", ".")
+    _build_own("kubelet", kubelet(folder))
+    for place, program in releases(folder).items():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.symlink_to(program)
+    version = RELEASES["kubernetes"]
+    for name, source, value in (
+        ("kubelet", "kubelet", f"main.release={version}"),
+        ("kubeadm", "says", f"main.text=v{version}"),
+        ("kube-proxy", "says", f"'main.text=Kubernetes v{version}'"),
+    ):
+        _build_own(source, folder / "releases" / f"{name}-{version}" / f"{name}.exe", f"-X {value}")
     return 0
+
+
+def _build_own(source: str, program: Path, flags: str = "") -> None:
+    """Build a program whose source is here."""
+    go(HERE / source, "build", "-trimpath", f"-ldflags=-s -w {flags}", f"-o={program}", ".")
 
 
 def _build(program: Path, module: str, version: str, where: str = "cmd", *, flags: str = "") -> None:

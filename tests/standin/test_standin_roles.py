@@ -24,6 +24,7 @@ from lockstep.k8s.taints import Taint
 pytestmark = [pytest.mark.windows, pytest.mark.slow]
 
 CRICTL = r"C:\Program Files\containerd\crictl.exe"
+CTR = r"C:\Program Files\containerd\ctr.exe"
 INFO = ("--runtime-endpoint", "npipe:////./pipe/containerd-containerd", "info")
 KUBELET_CONFIG = r"C:\var\lib\kubelet\config.yaml"
 
@@ -94,6 +95,25 @@ def _plug_pulled(scenario: Scenario) -> None:
         node.power("start")
         nodes.until_it_ends_well(node, CRICTL, *INFO)
         assert_planned(node, scenario.planned(name).containerd)
+
+
+@pytest.mark.parametrize("scenario", ["artifacts"], indirect=True)
+def test_artifacts(scenario: Scenario) -> None:
+    before = scenario.process_ids("containerd", scenario.with_services())
+    scenario.do("converge")
+    after = scenario.process_ids("containerd", scenario.with_services())
+    assert not before.items() & after.items(), "containerd was not restarted"
+    for name, node in scenario.nodes.items():
+        plan = scenario.planned(name)
+        told = [nodes.run(node, program, "--version").decode() for program in (nodes.CONTAINERD, nodes.KUBELET)]
+        assert plan.containerd.version in told[0]
+        assert told[1].split() == ["Kubernetes", f"v{plan.kubelet.version}"]
+    for name in scenario.with_services():
+        server = nodes.until_it_ends_well(scenario.nodes[name], CTR, "version").decode().partition("Server:")[2]
+        assert f"v{scenario.planned(name).containerd.version}" in server
+    scenario.do("idempotence")
+    assert scenario.process_ids("containerd", scenario.with_services()) == after
+    scenario.do("verify")
 
 
 @pytest.mark.parametrize("scenario", ["kubelet"], indirect=True)

@@ -3,7 +3,8 @@
 // containerd over CRI for its handlers, and registers a Node, once, with labels and taints. Without --kubeconfig it is
 // standalone, with a bootstrap kubeconfig it joins first. It runs no pods.
 //
-// --version tells the content of kubelet.version beside the program. kubelet.log there says why a start failed.
+// --version tells the release that it was built as, or else the content of kubelet.version beside the program. kubelet.log
+// there says why a start failed.
 package main
 
 import (
@@ -24,6 +25,9 @@ type options struct {
 	config, kubeconfig, bootstrap, name, labels string
 }
 
+// release is set where it is linked as a release.
+var release string
+
 func main() {
 	var given options
 	version := flag.Bool("version", false, "print the version")
@@ -41,12 +45,15 @@ func main() {
 	flag.StringVar(&given.labels, "node-labels", "", "labels to register with")
 	flag.Parse()
 	if *version {
-		release, err := os.ReadFile(beside("kubelet.version"))
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+		if release == "" {
+			written, err := os.ReadFile(beside("kubelet.version"))
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			release = strings.TrimSpace(string(written))
 		}
-		fmt.Println("Kubernetes v" + strings.TrimSpace(string(release)))
+		fmt.Println("Kubernetes v" + release)
 		return
 	}
 	if err := svc.Run("kubelet", given); err != nil {

@@ -1,0 +1,3 @@
+module example.invalid/says
+
+go 1.21
