@@ -55,11 +55,12 @@ lint: $(DEV)
 
 .PHONY: test-quick
 test-quick: $(DEV)
-	pytest -m "not slow and not windows and not containerd"
+	pytest -n auto -m "not slow and not windows and not containerd"
 
+# Four at a time on any machine: most of their time they wait for nodes that restart.
 .PHONY: test-slow
 test-slow: $(DEV)
-	pytest -m "slow and not windows and not containerd"
+	pytest -n 4 --dist worksteal -m "slow and not windows and not containerd"
 
 .PHONY: molecule
 molecule: $(DEV) $(addprefix molecule-,$(ROLES))

@@ -90,6 +90,7 @@ def test_what_is_sure_to_be_refused_is_told_first(tasks: list[dict[str, Any]], s
         ([CHANGE, {"block": [WRONG], "when": "inventory_hostname == 'other'"}], 0),
         ([CHANGE, {**WRONG, "loop": []}], 0),
         ([CHANGE, {**WRONG, "run_once": True, "delegate_to": "win2025-0"}], 2),
+        ([CHANGE, {**WRONG, "no_log": True}], 2),
         ([CHANGE, {**WRONG, "ignore_errors": True}], 0),
         ([CHANGE, {"block": [WRONG], "rescue": [{"meta": "noop"}]}], 0),
         ([CHANGE, {**WRONG, "tags": ["never"]}], 0),
@@ -97,7 +98,7 @@ def test_what_is_sure_to_be_refused_is_told_first(tasks: list[dict[str, Any]], s
         ([CHANGE, {"set_fact": {"version": "1"}}, WRONG], 2),
         ([CHANGE, {**WRONG, "kubelet_config": {**WRONG["kubelet_config"], "path": "{{ not_yet }}"}}], 2),
     ],
-    ids=["when", "block", "loop", "run_once", "ignored", "rescued", "tag", "before", "set_fact", "unknown"],
+    ids=["when", "block", "loop", "run_once", "no_log", "ignored", "rescued", "tag", "before", "set_fact", "unknown"],
 )
 def test_what_may_come_otherwise_waits_for_its_turn(tasks: list[dict[str, Any]], status: int, site: Site) -> None:
     output = site.play(tasks, *ONE, status=status)

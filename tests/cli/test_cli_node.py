@@ -162,7 +162,7 @@ def test_a_description_that_cannot_be_is_told_and_nodes_are_shown_all_the_same(s
     [
         ((), "name an inventory with -i, or what playbooks/observe.yml kept"),
         (("-i", "nowhere"), "nowhere does not exist"),
-        (("-i", "inventory", "nohost"), "no host of inventory matches 'nohost'; there are\n  win2025: win2025-0"),
+        (("-i", "inventory", "nohost"), "no host of inventory matches 'nohost'; there are\n  win2022: win2022-0"),
         (("-i", "inventory", "win2025-5"), "no host of inventory matches 'win2025-5'; did you mean 'win2025-0'?"),
         (("inventory",), "there is no .json file in inventory"),
         (("inventory", "win2025-0"), "win2025-0 is neither a folder nor a .json file"),

@@ -43,8 +43,8 @@ class LaterTaskError(Exception):
 
 def refuse_later(task: Any, variables: Mapping[str, Any], templar: Any, library: Path) -> None:
     """Raise LaterTaskError for what later tasks of a task's play would refuse; `library` is where their modules are."""
-    refused = {each.get_name(): _refusal(each, variables, templar, library) for each in _sure(task, variables)}
-    told = [f"{name}, which comes later in this play:\n{error}" for name, error in refused.items() if error]
+    refused = [(each, _refusal(each, variables, templar, library)) for each in _sure(task, variables)]
+    told = [f"{each.get_name()}, which comes later in this play:\n{error}" for each, error in refused if error]
     if told:
         raise LaterTaskError("\n".join(["this task changed nothing, because a later one would be refused.", *told]))
 
@@ -77,7 +77,8 @@ def _sure(task: Any, variables: Mapping[str, Any]) -> Iterator[Any]:
             continue
         if module not in _SETS_NO_VARIABLE:
             return
-        if module in REFUSALS and not _depends(each):
+        # What becomes of a task with no_log is for nobody to read.
+        if module in REFUSALS and not _depends(each) and not each.no_log:
             yield each
 
 
