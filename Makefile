@@ -53,14 +53,15 @@ lint: $(DEV)
 	yamllint --strict .
 	ansible-lint --offline --profile production
 
+# Files run beside each other, a file's own tests in their order: they may share nodes that one after the other changes.
 .PHONY: test-quick
 test-quick: $(DEV)
-	pytest -n auto -m "not slow and not windows and not containerd"
+	pytest -n auto --dist loadfile -m "not slow and not windows and not containerd"
 
 # Four at a time on any machine: most of their time they wait for nodes that restart.
 .PHONY: test-slow
 test-slow: $(DEV)
-	pytest -n 4 --dist worksteal -m "slow and not windows and not containerd"
+	pytest -n 4 --dist loadfile -m "slow and not windows and not containerd"
 
 .PHONY: molecule
 molecule: $(DEV) $(addprefix molecule-,$(ROLES))

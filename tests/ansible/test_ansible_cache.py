@@ -134,11 +134,14 @@ def test_what_a_killed_run_left_is_never_used(site: Site, tmp_path: Path) -> Non
     folder = tmp_path / "local"
     environment = {"ANSIBLE_LOCAL_TEMP": str(folder)}
     playbook = site.playbook({"tasks": [INFO, {"ansible.builtin.pause": {"seconds": 120}}]})
-    process = subprocess.Popen(
-        [*site.command, playbook], env=site.environment(environment), stdout=subprocess.DEVNULL, start_new_session=True
-    )
+    said = tmp_path / "said"
+    with said.open("wb") as output:
+        process = subprocess.Popen(
+            [*site.command, playbook], env=site.environment(environment), stdout=output, start_new_session=True
+        )
+    # When the next task begins, the last request of the one before has ended on every node.
     deadline = time.monotonic() + 60
-    while len(list(folder.glob("*/lockstep/*.json"))) < len(NODES) and time.monotonic() < deadline:
+    while b"TASK [ansible.builtin.pause]" not in said.read_bytes() and time.monotonic() < deadline:
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
