@@ -73,8 +73,8 @@ def assert_planned(loaded: bytes, settings: Settings) -> None:
 def mine(loaded: bytes, settings: Settings, own: set[str], version: str) -> dict[tuple[str, ...], Any]:
     """Return all that the program has loaded, without what is planned and without handlers that no file named.
 
-    Also without an option that lockstep writes for newer releases only: the program keeps any option, the release's
-    shim passes over this one, and a plan for the release takes it out of the handlers that it has.
+    Also without the option that lockstep writes for newer releases only: the program keeps any option, the release's
+    shim passes over this one, and a plan for the release takes it out of its own handlers.
     """
     data = tomllib.loads(loaded.decode())
     where = layouts()[data["version"]]
@@ -85,7 +85,7 @@ def mine(loaded: bytes, settings: Settings, own: set[str], version: str) -> dict
         for handler in settings.handlers
         for option in (*handler.options, "VmMemorySizeInMb", "VmProcessorCount")
     }
-    options |= {"scrublogs"} - {option.lower() for option in option_types(version)}
+    scrubbed_no_more = {handler.name for handler in settings.handlers if "ScrubLogs" not in option_types(version)}
     kept = {}
     for path, value in flat(data).items():
         if path in (where.pause_image, where.default_handler):
@@ -97,6 +97,7 @@ def mine(loaded: bytes, settings: Settings, own: set[str], version: str) -> dict
                 or (rest and rest[0] in decided)
                 or (len(rest) > 1 and rest[1].lower() in options)
                 or rest == ("options",)
+                or (name in scrubbed_no_more and rest == ("options", "ScrubLogs") and value is True)
             ):
                 continue
         kept[path] = value
