@@ -61,21 +61,32 @@ def kubelet(folder: Path) -> Path:
 
 def releases(folder: Path) -> dict[Path, Path]:
     """Return where a mirror looks for the programs of its releases, and which programs of FOLDER these are."""
-    version = RELEASES["kubernetes"]
     found = {
         Path(f"containerd-{release}", name): containerd(folder, release, name)
         for release in RELEASES["containerd"]
         for name in CONTAINERD
     }
     found[Path(f"crictl-{RELEASES['crictl']}", "crictl.exe")] = crictl(folder)
-    found[Path(f"kube-log-runner-{version}", "kube-log-runner.exe")] = log_runner(folder)
+    found[Path(f"kube-log-runner-{RELEASES['kubernetes']}", "kube-log-runner.exe")] = log_runner(folder)
     return {folder / "releases" / inside: program for inside, program in found.items()}
+
+
+def own(folder: Path) -> dict[Path, tuple[str, str]]:
+    """Return the programs whose source is here, each with the folder of that and what the linker sets in it."""
+    version = RELEASES["kubernetes"]
+    linked = {
+        "kubelet": ("kubelet", f"main.release={version}"),
+        "kubeadm": ("says", f"main.text=v{version}"),
+        "kube-proxy": ("says", f"main.text=Kubernetes v{version}"),
+    }
+    found = {folder / "releases" / f"{name}-{version}" / f"{name}.exe": each for name, each in linked.items()}
+    return {kubelet(folder): ("kubelet", "main.release="), **found}
 
 
 def missing(folder: Path) -> list[Path]:
     """Return the programs that are still to be built."""
     wanted = [containerd(folder, version, name) for version in RELEASES["containerd"] for name in CONTAINERD]
-    wanted += [crictl(folder), log_runner(folder), kubelet(folder), *releases(folder)]
+    wanted += [crictl(folder), log_runner(folder), *releases(folder), *own(folder)]
     return [path for path in wanted if not path.exists()]
 
 
@@ -93,24 +104,13 @@ def main() -> int:
     tools, release = "sigs.k8s.io/cri-tools", RELEASES["crictl"]
     _build(crictl(folder), tools, release, flags=f"-X {tools}/pkg/version.Version=v{release}")
     _build(log_runner(folder), "k8s.io/component-base", RELEASES["component-base"], "logs")
-    _build_own("kubelet", kubelet(folder))
     for place, program in releases(folder).items():
         place.parent.mkdir(parents=True, exist_ok=True)
         place.unlink(missing_ok=True)
         place.symlink_to(program)
-    version = RELEASES["kubernetes"]
-    for name, source, value in (
-        ("kubelet", "kubelet", f"main.release={version}"),
-        ("kubeadm", "says", f"main.text=v{version}"),
-        ("kube-proxy", "says", f"'main.text=Kubernetes v{version}'"),
-    ):
-        _build_own(source, folder / "releases" / f"{name}-{version}" / f"{name}.exe", f"-X {value}")
+    for program, (source, variable) in own(folder).items():
+        go(HERE / source, "build", "-trimpath", f"-ldflags=-s -w -X '{variable}'", f"-o={program}", ".")
     return 0
-
-
-def _build_own(source: str, program: Path, flags: str = "") -> None:
-    """Build a program whose source is here."""
-    go(HERE / source, "build", "-trimpath", f"-ldflags=-s -w {flags}", f"-o={program}", ".")
 
 
 def _build(program: Path, module: str, version: str, where: str = "cmd", *, flags: str = "") -> None:
