@@ -21,6 +21,5 @@ class ActionModule(NodeAction):
     """Reads containerd's configuration on a Windows node."""
 
     spec = argument_spec(module_file(__file__))
-    library = module_file(__file__).parent
     anew = True
     job = staticmethod(read_configuration)

@@ -17,6 +17,7 @@ from lockstep.ansible.errors import TaskError
 from lockstep.ansible.fleet import preload
 from lockstep.ansible.later import LaterTaskError, refuse_later
 from lockstep.ansible.node import ConnectionBrokeError
+from lockstep.ansible.play import module_of
 from lockstep.node.cache import FileCache
 from lockstep.node.errors import AgentError, NodeError
 from lockstep.node.session import Completed, Session
@@ -33,7 +34,7 @@ class JobAction(ActionBase):  # type: ignore[misc]  # ansible-core has no type i
         """Return the task's result as plain data. A failure is a result too: what is known of it is returned."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         try:
-            outcome = self.work(accepted(self._task.action.rpartition(".")[2], self.spec, self._task.args))
+            outcome = self.work(accepted(module_of(self._task), self.spec, self._task.args))
         except TaskError as error:
             return {**result, **error.result, "failed": True, "msg": str(error)}
         if not self._task.diff:
@@ -52,7 +53,7 @@ class NodeAction(JobAction):
     anew = False
     """Whether the node is read whatever is known of it: what only reports tells what is there now."""
     library: Path
-    """The folder of the modules."""
+    """The folder of the modules; an action that only reads need not say."""
     _reached = False
     _host = ""
     _variables: Mapping[str, Any] = {}

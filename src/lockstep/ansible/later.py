@@ -38,7 +38,10 @@ _SETS_NO_VARIABLE = frozenset(
 
 
 class LaterTaskError(Exception):
-    """A later task would be refused; the text says which and why."""
+    """A later task would be refused; the text says which and why.
+
+    It is no TaskError, because what carries out a change adds to those which step of it failed: none has begun.
+    """
 
 
 def refuse_later(task: Any, variables: Mapping[str, Any], templar: Any, library: Path) -> None:
@@ -54,8 +57,7 @@ def _refusal(task: Any, variables: Mapping[str, Any], templar: Any, library: Pat
     module = module_of(task)
     spec = argument_spec(library / f"{module}.py")
     wanted = {name: value for name, value in task.args.items() if not spec.get(name, {}).get("no_log")}
-    unknown: set[str] = set()
-    given = evaluated(wanted, variables_of(task, variables), templar, unknown)
+    given, unknown = evaluated(wanted, variables_of(task, variables), templar)
     if unknown:
         return None
     try:

@@ -44,22 +44,22 @@ def variables_of(task: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def evaluated(
-    arguments: Mapping[str, Any], variables: Mapping[str, Any], templar: Any, unknown: set[str] | None = None
-) -> dict[str, Any]:
-    """Return the arguments whose values are known by now; the names of the others are added to `unknown`.
+    arguments: Mapping[str, Any], variables: Mapping[str, Any], templar: Any
+) -> tuple[dict[str, Any], set[str]]:
+    """Return the arguments whose values are known by now, and the names of the others.
 
-    One that is `omit` goes, as it does in the task itself.
+    One that is `omit` is in neither, as it goes in the task itself.
     """
     known: dict[str, Any] = {}
+    unknown: set[str] = set()
     own = templar.copy_with_new_env(available_variables=variables)
     for name, value in arguments.items():
         plain = _plain(value, variables)
         try:
             known |= {name: plain} if plain is not None else own.template({name: value})
         except AnsibleError:
-            if unknown is not None:
-                unknown.add(name)
-    return known
+            unknown.add(name)
+    return known, unknown
 
 
 def _tasks(blocks: Iterable[Any]) -> Iterator[Any]:

@@ -111,10 +111,8 @@ def _read(options: argparse.Namespace, loaded: Loaded) -> list[Kept]:
     with tempfile.TemporaryDirectory() as folder:
         said = observe(options.inventory, hosts, Path(folder), options.vault_password_file)
         kept = _kept([Path(folder)])
-    if not kept and _NO_HOST in said:
-        raise InputError(_unmatched(options, loaded))
     if not kept:
-        raise InputError(f"Ansible has read no node:\n{said}")
+        raise InputError(_unmatched(options, loaded) if _NO_HOST in said else f"Ansible has read no node:\n{said}")
     missing = set() if options.paths else {*hosts} - {each.host for each in kept}
     return [*kept, *(Kept(host, error="Ansible did not come as far as this host") for host in sorted(missing))]
 

@@ -75,7 +75,8 @@ def tasks_ahead(
                 for name, value in each.args.items()
                 if name not in _DECIDE_NOTHING and not known[module].get(name, {}).get("no_log")
             }
-            found.append((module, evaluated(wanted, variables_of(each, variables), templar)))
+            known_by_now, _ = evaluated(wanted, variables_of(each, variables), templar)
+            found.append((module, known_by_now))
     return found
 
 
